@@ -1,0 +1,1 @@
+"""Continual learning in a memory of a fixed number of bytes."""

@@ -1,0 +1,1 @@
+"""The model, its gradient geometry and its optimizer."""

@@ -1,0 +1,43 @@
+"""A moving average of the weights, used for prediction: the newest batch distorts the raw ones."""
+
+from __future__ import annotations
+
+import torch
+
+from smartcl.network.mlp import MLP
+from smartcl.network.sleep import warm_decay
+
+
+class WeightAverage:
+    """``average ← decay·average + (1 − decay)·weights`` after every step; the start is forgotten quickly.
+
+    >>> import numpy as np
+    >>> from smartcl.streams.stream import InputSpec
+    >>> network = MLP(InputSpec(n_features=2, n_classes=2), (3,), np.random.default_rng(0))
+    >>> average = WeightAverage(network, decay=0.9)
+    >>> _ = torch.nn.init.ones_(network.head.bias)
+    >>> average.update(network); [round(value, 3) for value in average.network.head.bias.tolist()]
+    [0.818, 0.818]
+    """
+
+    def __init__(self, network: MLP, decay: float) -> None:
+        if not 0.0 < decay < 1.0:
+            raise ValueError(f"average must lie in [0, 1), got {decay}")
+        self.decay = decay
+        self.step = 0
+        self.network = network.shadow()
+
+    def update(self, network: MLP) -> None:
+        """Follow the weights by one step."""
+        self.step += 1
+        ours: list[torch.Tensor] = list(self.network.parameters())
+        theirs: list[torch.Tensor] = list(network.parameters())
+        with torch.no_grad():
+            torch._foreach_lerp_(ours, theirs, 1 - warm_decay(self.decay, self.step))
+
+    def resize(self, network: MLP) -> None:
+        """After the network grew: new weights start at their present value."""
+        old, self.network = self.network, network.shadow()
+        with torch.no_grad():
+            for mine, before in zip(self.network.parameters(), old.parameters(), strict=True):
+                mine[tuple(slice(0, size) for size in before.shape)] = before

@@ -1,0 +1,117 @@
+"""Gradient geometry: inner products of per-sample gradients, exact, without a single per-sample gradient.
+
+For a Linear layer the gradient of one sample is an outer product of its input ``a`` (with a 1 for the bias) and
+``δ = ∂loss/∂pre-activation``. Hence ``⟨g_i, g_j⟩ = Σ_l (1 + a_i·a_j)(δ_i·δ_j)`` over layers ``l``: one backward pass
+for all samples, then matrix products.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+from torch.func import functional_call, grad, vmap
+
+from smartcl.network.inputs import Columns, Prepared, inner_products
+from smartcl.network.mlp import MLP
+
+
+@dataclass(frozen=True)
+class Trace:
+    """What the per-sample gradients are made of: each layer's input and the loss's slope at its output."""
+
+    first: Prepared
+    inputs: list[torch.Tensor]
+    deltas: list[torch.Tensor]
+
+    def __len__(self) -> int:
+        return len(self.deltas[0])
+
+
+def trace(network: MLP, rows: Prepared, y: torch.Tensor) -> Trace:
+    """One forward and one backward pass of the cross-entropy of all samples."""
+    with torch.no_grad():
+        first = network.first(rows)
+    values = network.upper_pre_activations(first.requires_grad_())
+    loss = F.cross_entropy(values[-1], y, reduction="sum")
+    deltas = torch.autograd.grad(loss, values)
+    return Trace(rows, [F.relu(value).detach() for value in values[:-1]], list(deltas))
+
+
+def gram(a: Trace, b: Trace) -> torch.Tensor:
+    """``⟨g_i, g_j⟩`` for every sample ``i`` of ``a`` and ``j`` of ``b``."""
+    total = (1 + inner_products(a.first, b.first)) * (a.deltas[0] @ b.deltas[0].T)
+    for mine, theirs, delta, other in zip(a.inputs, b.inputs, a.deltas[1:], b.deltas[1:], strict=True):
+        total += (1 + mine @ theirs.T) * (delta @ other.T)
+    return total
+
+
+def squared_norms(a: Trace) -> torch.Tensor:
+    """``‖g_i‖²`` for every sample, without the off-diagonal products."""
+    total = (1 + squared_lengths(a.first)) * a.deltas[0].square().sum(dim=1)
+    for mine, delta in zip(a.inputs, a.deltas[1:], strict=True):
+        total = total + (1 + mine.square().sum(dim=1)) * delta.square().sum(dim=1)
+    return total
+
+
+def squared_lengths(rows: Prepared) -> torch.Tensor:
+    """``‖x_i‖²`` of each row."""
+    if isinstance(rows, torch.Tensor):
+        return rows.square().sum(dim=1)
+    if isinstance(rows, Columns):
+        return rows.values.square().sum(dim=1)
+    lengths = rows.to_scipy().power(2).sum(axis=1)
+    return torch.from_numpy(lengths)
+
+
+def cosine_matrix(products: torch.Tensor, norms_a: torch.Tensor, norms_b: torch.Tensor) -> torch.Tensor:
+    """Cosines from inner products and squared norms; a zero gradient has cosine 0 with everything."""
+    scale = norms_a.clamp(min=0).sqrt()[:, None] * norms_b.clamp(min=0).sqrt()[None, :]
+    return torch.where(scale > 0, products / scale.clamp(min=1e-30), 0.0).clamp_(-1.0, 1.0)
+
+
+def cosines_to_mean(products: torch.Tensor, norms: torch.Tensor, within: torch.Tensor) -> torch.Tensor:
+    """``cos(g_i, ḡ_B) = mean_j K_ij / sqrt(K_ii · mean_jk K_jk)`` for a mini-batch ``B``.
+
+    ``products`` is ``K_ij`` (samples x mini-batch), ``norms`` is ``K_ii``, ``within`` the mini-batch's own Gram matrix.
+
+    >>> g = torch.tensor([[1.0, 0.0], [0.0, 2.0]]); b = torch.tensor([[1.0, 1.0], [3.0, 1.0]])
+    >>> cosines_to_mean(g @ b.T, (g * g).sum(1), b @ b.T)
+    tensor([0.8944, 0.4472])
+    """
+    return cosine_matrix(products.mean(dim=1, keepdim=True), norms, within.mean().reshape(1))[:, 0]
+
+
+def module_gram(
+    module: nn.Module,
+    x: torch.Tensor,
+    y: torch.Tensor,
+    chunk: int = 32,
+    loss: Callable[[torch.Tensor, torch.Tensor], torch.Tensor] = F.cross_entropy,
+) -> torch.Tensor:
+    """The same Gram matrix for any ``nn.Module``, by per-sample gradients of ``chunk`` samples at a time.
+
+    Slower and larger than ``gram`` (it holds ``2·chunk`` gradients), but it asks nothing of the layers.
+    """
+    parameters = {name: value.detach() for name, value in module.named_parameters()}
+    buffers = dict(module.named_buffers())
+
+    def sample_loss(weights: dict[str, torch.Tensor], row: torch.Tensor, label: torch.Tensor) -> torch.Tensor:
+        return loss(functional_call(module, (weights, buffers), (row[None],)), label[None])
+
+    def gradients(rows: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+        per_sample = vmap(grad(sample_loss), in_dims=(None, 0, 0))(parameters, rows, labels)
+        return torch.cat([value.flatten(1) for value in per_sample.values()], dim=1)
+
+    pieces = list(zip(torch.split(x, chunk), torch.split(y, chunk), strict=True))
+    result = torch.empty(len(x), len(x))
+    for i, (rows, labels) in enumerate(pieces):
+        mine = gradients(rows, labels)
+        for j, (others, other_labels) in enumerate(pieces[i:], start=i):
+            block = mine @ (mine if i == j else gradients(others, other_labels)).T
+            result[i * chunk : i * chunk + len(rows), j * chunk : j * chunk + len(others)] = block
+            result[j * chunk : j * chunk + len(others), i * chunk : i * chunk + len(rows)] = block.T
+    return result

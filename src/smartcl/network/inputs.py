@@ -1,0 +1,116 @@
+"""From stored rows to what the first layer multiplies: the fixed input transform, dense, by columns, or sparse."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import torch
+from scipy import sparse
+
+from smartcl.streams.batch import Ints, Rows
+from smartcl.streams.stream import InputSpec
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Dense values of some features only: column ``j`` of ``values`` is feature ``features[j]``."""
+
+    values: torch.Tensor
+    features: torch.Tensor
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+
+@dataclass(frozen=True)
+class SparseInput:
+    """CSR rows as the parts ``F.embedding_bag`` takes."""
+
+    indices: torch.Tensor
+    offsets: torch.Tensor
+    values: torch.Tensor
+    n_features: int
+
+    def __len__(self) -> int:
+        return len(self.offsets)
+
+    def to_scipy(self) -> sparse.csr_array[Any, tuple[int, int]]:
+        indptr = np.append(self.offsets.numpy(), len(self.indices))
+        shape = (len(self), self.n_features)
+        return sparse.csr_array((self.values.numpy(), self.indices.numpy(), indptr), shape=shape)
+
+
+#: Rows ready for the first layer.
+Prepared: TypeAlias = "torch.Tensor | Columns | SparseInput"
+
+
+def prepare(x: Rows, spec: InputSpec, features: Ints | None = None, missing: torch.Tensor | None = None) -> Prepared:
+    """Apply the stream's input transform; a missing value becomes zero after it, whatever zero itself becomes.
+
+    >>> spec = InputSpec(n_features=3, n_classes=2, offset=1.0, scale=0.5)
+    >>> prepare(torch.tensor([[1.0, 3.0, 0.0]]), spec, missing=torch.tensor([[False, False, True]]))
+    tensor([[0., 1., 0.]])
+    """
+    if not isinstance(x, torch.Tensor):
+        return _prepare_sparse(x, spec)
+    values = x.to(torch.float32)
+    if spec.offset:
+        values = values - spec.offset
+    if spec.scale != 1.0:
+        values = values * spec.scale
+    if missing is not None:
+        values = values.masked_fill(missing, 0.0)
+    return values if features is None else Columns(values, torch.from_numpy(features))
+
+
+def _prepare_sparse(x: sparse.csr_array[Any, tuple[int, int]], spec: InputSpec) -> SparseInput:
+    if spec.offset:
+        raise ValueError(f"a sparse stream needs a transform that keeps zero: offset is {spec.offset}, must be 0")
+    values = torch.from_numpy(np.asarray(x.data, dtype=np.float32))
+    return SparseInput(
+        torch.from_numpy(np.asarray(x.indices, dtype=np.int64)),
+        torch.from_numpy(np.asarray(x.indptr[:-1], dtype=np.int64)),
+        values * spec.scale if spec.scale != 1.0 else values,
+        int(x.shape[1]),
+    )
+
+
+def merge(parts: Sequence[Prepared]) -> Sequence[Prepared]:
+    """Parts of one kind become one part, so that the first layer multiplies once."""
+    if len(parts) == 1:
+        return parts
+    dense = [part for part in parts if isinstance(part, torch.Tensor)]
+    if len(dense) == len(parts):
+        return [torch.cat(dense)]
+    bags = [part for part in parts if isinstance(part, SparseInput)]
+    return [concatenate(bags)] if len(bags) == len(parts) else parts
+
+
+def concatenate(bags: Sequence[SparseInput]) -> SparseInput:
+    """Sparse rows one after the other."""
+    starts = np.cumsum([0, *(len(bag.indices) for bag in bags)])
+    return SparseInput(
+        torch.cat([bag.indices for bag in bags]),
+        torch.cat([bag.offsets + int(start) for bag, start in zip(bags, starts, strict=False)]),
+        torch.cat([bag.values for bag in bags]),
+        bags[0].n_features,
+    )
+
+
+def inner_products(a: Prepared, b: Prepared) -> torch.Tensor:
+    """``a_i · b_j`` for all pairs of rows, over the features both hold."""
+    match a, b:
+        case torch.Tensor(), torch.Tensor():
+            return a @ b.T
+        case Columns(), torch.Tensor():
+            return a.values @ b.index_select(1, a.features).T
+        case torch.Tensor(), Columns():
+            return inner_products(b, a).T
+        case Columns(), Columns() if torch.equal(a.features, b.features):
+            return a.values @ b.values.T
+        case SparseInput(), SparseInput():
+            return torch.from_numpy((a.to_scipy() @ b.to_scipy().T).toarray())
+    raise ValueError(f"no inner product between {type(a).__name__} and {type(b).__name__} of other features")

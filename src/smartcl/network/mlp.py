@@ -1,0 +1,183 @@
+"""The model: a multi-layer perceptron whose first layer keeps one row of weights per input feature."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from copy import deepcopy
+from itertools import pairwise
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from smartcl.network.inputs import Columns, Prepared, SparseInput, merge
+from smartcl.network.prox import row_norms
+from smartcl.network.rows import RowTable
+from smartcl.streams.stream import InputSpec
+
+#: A sparse first layer with more weights than this updates only the rows a step touches.
+ROW_TABLE_WEIGHTS = 4_000_000
+
+
+def xavier_uniform(fan_in: int, fan_out: int, rows: int, rng: np.random.Generator) -> torch.Tensor:
+    """``[rows, fan_out]`` weights of a layer with ``fan_in`` inputs, drawn from an explicit generator."""
+    bound = float(np.sqrt(6.0 / (fan_in + fan_out)))
+    return torch.from_numpy(rng.uniform(-bound, bound, (rows, fan_out)).astype(np.float32))
+
+
+class DenseInput(nn.Module):
+    """The first layer with all its weights in one matrix ``[D, width]``: a feature is a row."""
+
+    def __init__(self, n_features: int, width: int, rng: np.random.Generator) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(xavier_uniform(n_features, width, n_features, rng))
+        self.bias = nn.Parameter(torch.zeros(width))
+
+    def forward(self, part: Prepared) -> torch.Tensor:
+        match part:
+            case torch.Tensor():
+                return torch.addmm(self.bias, part, self.weight)
+            case Columns(values, features):
+                return torch.addmm(self.bias, values, self.weight.index_select(0, features))
+            case SparseInput():
+                return embedding_sum(self.weight, part.indices, part) + self.bias
+
+    def group_norms(self) -> torch.Tensor:
+        """The Euclidean norm of each feature's row of weights."""
+        return row_norms(self.weight.detach())
+
+
+class RowInput(nn.Module):
+    """The first layer of a very wide sparse input: a ``RowTable`` whose touched rows alone cost anything."""
+
+    def __init__(self, n_features: int, width: int, rng: np.random.Generator) -> None:
+        super().__init__()
+        self.table = RowTable(n_features, width, lambda rows: xavier_uniform(n_features, width, rows, rng))
+        self.bias = nn.Parameter(torch.zeros(width))
+
+    def forward(self, part: Prepared) -> torch.Tensor:
+        if not isinstance(part, SparseInput):
+            raise ValueError("a row table takes sparse rows: pass CSR, not a dense array")
+        look_up = self.table.activate if torch.is_grad_enabled() else self.table.peek
+        rows, local = look_up(part.indices)
+        return embedding_sum(rows, local, part) + self.bias
+
+    def group_norms(self) -> torch.Tensor:
+        """The norm of each feature's row; zero for a feature that was never seen."""
+        return self.table.group_norms()
+
+
+class AveragedRowInput(nn.Module):
+    """The same row table read through its averages."""
+
+    def __init__(self, layer: RowInput) -> None:
+        super().__init__()
+        self.table = layer.table
+        self.bias = nn.Parameter(layer.bias.detach().clone())
+
+    def forward(self, part: Prepared) -> torch.Tensor:
+        assert isinstance(part, SparseInput)
+        rows, local = self.table.peek(part.indices, average=True)
+        return embedding_sum(rows, local, part) + self.bias
+
+
+def embedding_sum(weight: torch.Tensor, indices: torch.Tensor, part: SparseInput) -> torch.Tensor:
+    """``x @ weight`` for CSR rows ``x``, given the row of ``weight`` each non-zero refers to."""
+    return F.embedding_bag(indices, weight, part.offsets, mode="sum", per_sample_weights=part.values)
+
+
+class MLP(nn.Module):
+    """ReLU layers of any widths between the input features and the logits.
+
+    >>> spec = InputSpec(n_features=4, n_classes=2)
+    >>> network = MLP(spec, hidden=(8,), rng=np.random.default_rng(0))
+    >>> network(torch.zeros(3, 4)).shape
+    torch.Size([3, 2])
+    """
+
+    def __init__(self, spec: InputSpec, hidden: Sequence[int], rng: np.random.Generator) -> None:
+        super().__init__()
+        if not hidden or any(width < 1 for width in hidden):
+            raise ValueError(f"hidden must name at least one layer width >= 1, got {tuple(hidden)}")
+        wide = spec.sparse and spec.n_features * hidden[0] > ROW_TABLE_WEIGHTS
+        first = RowInput if wide else DenseInput
+        self.first: DenseInput | RowInput | AveragedRowInput = first(spec.n_features, hidden[0], rng)
+        self.layers = nn.ModuleList(linear(a, b, rng) for a, b in pairwise([*hidden, spec.n_classes]))
+
+    def forward(self, *parts: Prepared) -> torch.Tensor:
+        """Logits of the rows of all parts, one after the other."""
+        return self.pre_activations(*parts)[-1]
+
+    def pre_activations(self, *parts: Prepared) -> list[torch.Tensor]:
+        """The input of every non-linearity, the last being the logits."""
+        blocks = [self.first(part) for part in merge(parts)]
+        return self.upper_pre_activations(blocks[0] if len(blocks) == 1 else torch.cat(blocks))
+
+    def upper_pre_activations(self, first: torch.Tensor) -> list[torch.Tensor]:
+        """The same, given the first layer's."""
+        values = [first]
+        for layer in self.layers:
+            values.append(layer(F.relu(values[-1])))
+        return values
+
+    def features(self, rows: Prepared, layer: str = "penultimate") -> torch.Tensor:
+        """The ``"penultimate"`` activations, which the last layer reads, or the ``"logits"``."""
+        values = self.pre_activations(rows)
+        return values[-1] if layer == "logits" else F.relu(values[-2])
+
+    def group_norms(self) -> torch.Tensor:
+        """The norm of each input feature's first-layer weights."""
+        assert not isinstance(self.first, AveragedRowInput)
+        return self.first.group_norms()
+
+    def full_weights(self) -> dict[str, torch.Tensor]:
+        """Every weight by name, detached; those of a row table are its rows, in order of first sight."""
+        weights = {name: value.detach() for name, value in self.named_parameters()}
+        return weights if self.table is None else {"first.weight": self.table.rows(), **weights}
+
+    def slots(self) -> Iterator[tuple[str, torch.Tensor, torch.Tensor | None]]:
+        """Each weight that holds a gradient now: its name, the leaf, and which rows it is (None: all of them)."""
+        for name, value in self.named_parameters():
+            yield name, value, None
+        if self.table is not None:
+            rows, leaf = self.table.active
+            yield "first.weight", leaf, rows
+
+    @property
+    def head(self) -> nn.Linear:
+        """The last layer."""
+        last = self.layers[-1]
+        assert isinstance(last, nn.Linear)
+        return last
+
+    @property
+    def table(self) -> RowTable | None:
+        """The row table of a very wide sparse first layer, if this network has one."""
+        return None if isinstance(self.first, DenseInput) else self.first.table
+
+    def add_classes(self, n_classes: int, rng: np.random.Generator) -> None:
+        """Grow the last layer to ``n_classes`` outputs; what it knew stays."""
+        last = self.head
+        grown = linear(last.in_features, n_classes, rng)
+        with torch.no_grad():
+            grown.weight[: last.out_features] = last.weight
+            grown.bias[: last.out_features] = last.bias
+        self.layers[-1] = grown
+
+    def shadow(self) -> MLP:
+        """A copy that another hand will move: the weights' average. A row table keeps its own averages: shared."""
+        copy = MLP.__new__(MLP)
+        nn.Module.__init__(copy)
+        first = AveragedRowInput(self.first) if isinstance(self.first, RowInput) else deepcopy(self.first)
+        copy.first, copy.layers = first, deepcopy(self.layers)
+        return copy.requires_grad_(False)
+
+
+def linear(fan_in: int, fan_out: int, rng: np.random.Generator) -> nn.Linear:
+    """A Linear layer with Xavier-uniform weights and zero bias."""
+    layer = nn.Linear(fan_in, fan_out, device="meta").to_empty(device="cpu")
+    with torch.no_grad():
+        layer.weight.copy_(xavier_uniform(fan_in, fan_out, fan_in, rng).T)
+        layer.bias.zero_()
+    return layer

@@ -1,0 +1,71 @@
+"""Group lasso over the rows of a matrix: the penalty, its sub-gradient, and its proximal steps with exact zeros."""
+
+from __future__ import annotations
+
+import torch
+
+
+def row_norms(weight: torch.Tensor) -> torch.Tensor:
+    """``‖W_i‖₂`` of each row ``i``."""
+    norms: torch.Tensor = torch.linalg.vector_norm(weight, dim=1)
+    return norms
+
+
+def group_lasso(weight: torch.Tensor) -> torch.Tensor:
+    """``Σ_i ‖W_i‖₂`` over rows ``i``.
+
+    >>> float(group_lasso(torch.tensor([[3.0, 4.0], [0.0, 0.0]])))
+    5.0
+    """
+    return row_norms(weight).sum()
+
+
+def subgradient(weight: torch.Tensor) -> torch.Tensor:
+    """A sub-gradient of the group lasso: the unit vector of each row, zero where the row is zero."""
+    return weight / row_norms(weight).clamp(min=1e-12)[:, None]
+
+
+def shrink_rows_(weight: torch.Tensor, amount: float) -> None:
+    """Decoupled proximal step, in place: each row's norm falls by ``amount``, to exactly zero if it is smaller.
+
+    Minimises ``½‖u − w‖² + amount·‖u‖`` over ``u``, row by row.
+
+    >>> w = torch.tensor([[3.0, 4.0], [0.3, 0.4]])
+    >>> shrink_rows_(w, 1.0); w
+    tensor([[2.4000, 3.2000], [0.0000, 0.0000]])
+    """
+    weight.mul_(shrink_factor(row_norms(weight), amount)[:, None])
+
+
+def shrink_factor(norm: torch.Tensor, amount: torch.Tensor | float) -> torch.Tensor:
+    """What scales a row so that its norm falls by ``amount``, to exactly zero if it is not larger than that."""
+    return (1 - amount / norm.clamp(min=1e-30)).clamp_(min=0)
+
+
+def prox_preconditioned(
+    weight: torch.Tensor, metric: torch.Tensor, strength: float, iterations: int = 30
+) -> torch.Tensor:
+    """Exact proximal step in a diagonal metric ``d``: minimise ``½ Σ_j d_j (u_j − w_j)² + strength·‖u‖`` per row.
+
+    A row is zero iff ``‖d∘w‖ ≤ strength``. Otherwise ``u_j = d_j w_j r / (d_j r + strength)`` where ``r = ‖u‖`` is the
+    root of ``Σ_j (d_j w_j)² / (d_j r + strength)² = 1``. Newton on the reciprocal root ``1/√φ(r)``, which is nearly
+    linear, converges monotonically from the left in a handful of steps.
+    """
+    pull = metric * weight
+    alive = row_norms(pull) > strength
+    result = torch.zeros_like(weight)
+    if not bool(alive.any()):
+        return result
+    d, pull = metric[alive].double(), pull[alive].double()
+    r = torch.zeros(len(d), 1, dtype=torch.float64)
+    for _ in range(iterations):
+        inverse = 1 / (d * r + strength)
+        terms = (pull * inverse).square_()
+        phi = terms.sum(dim=1, keepdim=True)
+        slope = -2 * (terms * inverse * d).sum(dim=1, keepdim=True)
+        step = 2 * phi * (1 - phi.sqrt()) / slope
+        r = r + step
+        if float((step.abs() / r.clamp(min=1e-300)).max()) < 1e-12:
+            break
+    result[alive] = (pull * r / (d * r + strength)).float()
+    return result

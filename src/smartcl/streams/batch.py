@@ -1,0 +1,59 @@
+"""What arrives: a batch of labelled rows, dense or sparse."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from scipy import sparse
+
+#: Rows of features: a dense tensor ``[n, D]`` or a SciPy CSR array of the same shape.
+Rows: TypeAlias = "torch.Tensor | sparse.csr_array[Any, tuple[int, int]]"
+
+Ints: TypeAlias = NDArray[np.int64]
+Bools: TypeAlias = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Rows in their native dtype, their labels, and what the stream may know besides.
+
+    >>> batch = Batch(torch.zeros(3, 4), torch.tensor([0, 1, 0]))
+    >>> len(batch), batch.n_features, batch.is_sparse
+    (3, 4, False)
+    """
+
+    x: Rows
+    y: torch.Tensor
+    task: int | None = None
+    ids: Ints | None = None
+
+    def __post_init__(self) -> None:
+        if self.y.ndim != 1 or len(self.y) != self.x.shape[0]:
+            raise ValueError(f"y must be one label per row: x has {self.x.shape[0]} rows, y {tuple(self.y.shape)}")
+        if self.ids is not None and len(self.ids) != len(self.y):
+            raise ValueError(f"ids must be one per row: {len(self.y)} rows, {len(self.ids)} ids")
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    @property
+    def n_features(self) -> int:
+        return int(self.x.shape[1])
+
+    @property
+    def is_sparse(self) -> bool:
+        return not isinstance(self.x, torch.Tensor)
+
+    def take(self, index: Ints) -> Batch:
+        """The samples at these positions, in this order."""
+        ids = None if self.ids is None else self.ids[index]
+        return Batch(take_rows(self.x, index), self.y[torch.from_numpy(index)], self.task, ids)
+
+
+def take_rows(x: Rows, index: Ints) -> Rows:
+    """The rows of ``x`` at these positions, dense or sparse as ``x`` is."""
+    return x[torch.from_numpy(index)] if isinstance(x, torch.Tensor) else x[index]

@@ -1,0 +1,95 @@
+"""The signature of a stream, and a stream made of tasks with test sets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from smartcl.streams.batch import Batch, Ints
+
+
+@dataclass(frozen=True)
+class InputSpec:
+    """What a learner must know of a stream before the first batch.
+
+    ``dtype`` is the native dtype of the values: it prices "300 samples" in bytes. The network sees
+    ``(value - offset) * scale``; the memory stores the native values.
+
+    >>> InputSpec(n_features=784, n_classes=2, dtype="uint8", scale=1 / 255).sample_nbytes
+    784
+    """
+
+    n_features: int
+    n_classes: int
+    dtype: str = "float32"
+    sparse: bool = False
+    offset: float = 0.0
+    scale: float = 1.0
+
+    @property
+    def sample_nbytes(self) -> int:
+        return self.n_features * np.dtype(self.dtype).itemsize
+
+
+@dataclass(frozen=True)
+class Task:
+    """One task of a benchmark: what is learned from, and what is tested on.
+
+    ``train.y`` may be corrupted; ``true_y`` and ``origin`` (the task an example really belongs to) are kept
+    aside for analysis and never reach a learner.
+    """
+
+    train: Batch
+    test: Batch
+    true_y: torch.Tensor
+    origin: torch.Tensor
+
+
+@dataclass(frozen=True)
+class TaskStream:
+    """Tasks one after the other, cut into batches: iterate to learn, read ``tasks`` to test.
+
+    Each epoch visits a task's samples in an order drawn from ``seed``. Batches carry the task's number and
+    each sample's position in the stream as ``ids``.
+    """
+
+    name: str
+    spec: InputSpec
+    tasks: tuple[Task, ...]
+    batch_size: int
+    seed: int
+    epochs: int = 1
+
+    @property
+    def n_features(self) -> int:
+        return self.spec.n_features
+
+    @property
+    def n_classes(self) -> int:
+        return self.spec.n_classes
+
+    def __len__(self) -> int:
+        """The number of batches."""
+        return self.epochs * sum(-(-len(task.train) // self.batch_size) for task in self.tasks)
+
+    def __iter__(self) -> Iterator[Batch]:
+        for number in range(len(self.tasks)):
+            yield from self.batches_of(number)
+
+    def batches_of(self, number: int) -> Iterator[Batch]:
+        """The batches of one task, all its epochs."""
+        rng = np.random.default_rng([self.seed, number])
+        train = self.task_batch(number)
+        for _ in range(self.epochs):
+            order: Ints = rng.permutation(len(train))
+            for start in range(0, len(train), self.batch_size):
+                yield train.take(order[start : start + self.batch_size])
+
+    def task_batch(self, number: int) -> Batch:
+        """All training samples of a task as one batch, with its number and the samples' ids."""
+        first = sum(len(task.train) for task in self.tasks[:number])
+        train = self.tasks[number].train
+        return Batch(train.x, train.y, number, np.arange(first, first + len(train), dtype=np.int64))
