@@ -1,0 +1,1 @@
+"""What a change of a weight costs: one penalty per file."""

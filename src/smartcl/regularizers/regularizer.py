@@ -1,0 +1,87 @@
+"""What a change of a weight costs: the verbs every penalty shares, and the quadratic form most of them take."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from smartcl.network.inputs import Prepared
+from smartcl.network.mlp import MLP
+from smartcl.network.optim import Adam
+
+
+class Regularizer:
+    """A penalty on the weights. Nothing happens while its strength is zero."""
+
+    def __init__(self, strength: float) -> None:
+        if not strength >= 0:
+            raise ValueError(f"the strength of {type(self).__name__} must not be negative, got {strength}")
+        self.strength = strength
+
+    def penalty(self, network: MLP) -> torch.Tensor:
+        """The formula, strength included; differentiable."""
+        raise NotImplementedError
+
+    def add_gradient(self, network: MLP) -> None:
+        """Add the penalty's exact gradient to the network's, which holds the data's alone until now."""
+
+    def after_step(self, network: MLP, optimizer: Adam) -> None:
+        """The optimizer has moved the weights."""
+
+    def consolidate(self, network: MLP, rows: Prepared, y: torch.Tensor) -> None:
+        """A batch or a task is learned: the present weights are what is to be kept."""
+
+    def row_shrinkage(self, lr: float) -> float:
+        """By how much each step shortens every row of a row table, touched or not."""
+        return 0.0
+
+    def state_dict(self) -> dict[str, Any]:
+        return {}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Continue from ``state_dict()``."""
+
+
+class QuadraticPenalty(Regularizer):
+    """``strength · Σ importance·(weight − anchor)²`` over all weights that have an anchor."""
+
+    def __init__(self, strength: float) -> None:
+        super().__init__(strength)
+        self.anchors: dict[str, torch.Tensor] = {}
+        self.importance: dict[str, torch.Tensor] = {}
+
+    def penalty(self, network: MLP) -> torch.Tensor:
+        total = torch.zeros(())
+        for name, weight in {**network.full_weights(), **dict(network.named_parameters())}.items():
+            if name in self.anchors:
+                known = tuple(slice(0, size) for size in self.anchors[name].shape)
+                total = total + (self.importance[name] * (weight[known] - self.anchors[name]).square()).sum()
+        return self.strength * total
+
+    def add_gradient(self, network: MLP) -> None:
+        if not self.strength:
+            return
+        for name, weight, rows in network.slots():
+            if name in self.anchors and weight.grad is not None:
+                anchor, importance = self.anchors[name], self.importance[name]
+                value, slope = weight.detach(), weight.grad
+                if rows is not None:
+                    known = rows < len(anchor)
+                    change = value[known] - anchor[rows[known]]
+                    slope[known] += 2 * self.strength * importance[rows[known]] * change
+                else:
+                    block = tuple(slice(0, size) for size in anchor.shape)
+                    slope[block].addcmul_(importance, value[block] - anchor, value=2 * self.strength)
+
+    def anchor_at(self, network: MLP, importance: dict[str, torch.Tensor]) -> None:
+        """Keep the present weights, each as important as said."""
+        weights = network.full_weights()
+        self.anchors = {name: weights[name].clone() for name in importance}
+        self.importance = importance
+
+    def state_dict(self) -> dict[str, Any]:
+        return {"anchors": dict(self.anchors), "importance": dict(self.importance)}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        self.anchors, self.importance = dict(state["anchors"]), dict(state["importance"])

@@ -1,0 +1,1 @@
+"""Who stays in memory: one policy per file."""

@@ -1,0 +1,87 @@
+"""GSS-Greedy: keep samples whose gradients point elsewhere than those already kept.
+
+Aljundi, Lin, Goujaud, Bengio, "Gradient based sample selection for online continual learning", NeurIPS 2019,
+Algorithm 2.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+
+from smartcl.network.gradients import Trace, cosines_to_mean, gram, squared_norms
+from smartcl.selection.selector import Pool, Scores, Selection
+from smartcl.streams.batch import Ints
+
+FIRST_SCORE = 0.1
+
+
+def max_cosines(new: Trace, drawn: list[Trace]) -> Scores:
+    """``max_k cos(g_i, g_k)`` of each new sample with the mean gradients ``g_k`` of the drawn mini-batches."""
+    norms = squared_norms(new)
+    cosines = [cosines_to_mean(gram(new, batch), norms, gram(batch, batch)) for batch in drawn]
+    scores: Scores = torch.stack(cosines).amax(dim=0).numpy()
+    return scores
+
+
+def max_batch_cosine(new: Trace, drawn: list[Trace]) -> float:
+    """``max_k cos(ḡ, g_k)`` for the mean gradient ``ḡ`` of all new samples."""
+    norm = gram(new, new).mean().reshape(1)
+    cosines = [cosines_to_mean(gram(new, batch).mean(dim=0, keepdim=True), norm, gram(batch, batch)) for batch in drawn]
+    return float(torch.stack(cosines).amax())
+
+
+class GSSGreedy:
+    """A sample's score is its largest cosine with drawn memory gradients when it came, and is never refreshed.
+
+    While there is room, samples are appended. When there is none, and only if the new batch opposes all of the drawn
+    memory, victims drawn by score are paired with newcomers, and a pair is exchanged with a probability that grows
+    with the victim's score.
+    """
+
+    scored = True
+
+    def __init__(self, batch_size: int = 50, batches: int | None = None) -> None:
+        self.batch_size, self.batches = batch_size, batches
+
+    def select(self, pool: Pool, room: int, rng: np.random.Generator) -> Selection:
+        scores = pool.scores.copy()
+        if pool.n_memory == 0:
+            scores[:] = FIRST_SCORE
+            return self._append(pool, room, scores)
+        new, drawn = pool.geometry.trace(pool.new), self._draw(pool, rng)
+        scores[pool.n_memory :] = max_cosines(new, drawn)
+        left = room - int(pool.sizes[: pool.n_memory].sum())
+        if left >= int(pool.sizes[pool.n_memory]):
+            return self._append(pool, room, scores)
+        if max_batch_cosine(new, drawn) >= 0:
+            return Selection(pool.old, scores[pool.old])
+        return self._exchange(pool, left, scores, rng)
+
+    def _draw(self, pool: Pool, rng: np.random.Generator) -> list[Trace]:
+        order: Ints = rng.permutation(pool.n_memory)
+        starts = range(0, pool.n_memory, self.batch_size)[: self.batches]
+        return [pool.geometry.trace(order[start : start + self.batch_size]) for start in starts]
+
+    def _append(self, pool: Pool, room: int, scores: Scores) -> Selection:
+        fits = np.cumsum(pool.sizes) <= room
+        keep = np.flatnonzero(fits)
+        return Selection(keep, scores[keep])
+
+    def _exchange(self, pool: Pool, left: int, scores: Scores, rng: np.random.Generator) -> Selection:
+        held = scores[: pool.n_memory].astype(np.float64)
+        weights = (held - held.min()) / (held.max() - held.min() + 0.01)
+        count = min(len(pool) - pool.n_memory, int(np.count_nonzero(weights)))
+        stays = np.ones(len(pool), dtype=bool)
+        stays[pool.n_memory :] = False
+        if count:
+            victims = rng.choice(pool.n_memory, count, replace=False, p=weights / weights.sum())
+            chances = rng.random(count)
+            for victim, newcomer, chance in zip(victims, pool.new, chances, strict=False):
+                theirs, ours = scores[victim] + 1, scores[newcomer] + 1
+                needed = int(pool.sizes[newcomer] - pool.sizes[victim])
+                if chance * (theirs + ours) < theirs and needed <= left:
+                    stays[victim], stays[newcomer] = False, True
+                    left -= needed
+        keep = np.flatnonzero(stays)
+        return Selection(keep, scores[keep])

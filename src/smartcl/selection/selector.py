@@ -1,0 +1,83 @@
+"""Who stays: what a policy may look at, and what it answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from smartcl.network.gradients import Trace
+from smartcl.streams.batch import Ints
+
+Scores = NDArray[np.float32]
+
+
+class Geometry(Protocol):
+    """What a policy may ask the network about samples of the pool."""
+
+    def trace(self, index: Ints) -> Trace:
+        """What their per-sample gradients are made of."""
+        ...
+
+    def features(self, index: Ints, layer: str) -> torch.Tensor:
+        """Their ``"penultimate"`` features or their ``"logits"``."""
+        ...
+
+
+@dataclass(frozen=True)
+class Pool:
+    """The candidates: the memory's samples, then the new ones.
+
+    ``scores`` of new samples mean nothing yet; ``notes`` are what the method stores beside each sample, by name.
+    """
+
+    sizes: Ints
+    labels: Ints
+    scores: Scores
+    n_memory: int
+    geometry: Geometry
+    notes: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+    @property
+    def old(self) -> Ints:
+        return np.arange(self.n_memory)
+
+    @property
+    def new(self) -> Ints:
+        return np.arange(self.n_memory, len(self))
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Which candidates stay (ascending positions), and their scores from now on."""
+
+    keep: Ints
+    scores: Scores
+
+
+class Selector(Protocol):
+    """``room`` is in bytes: the kept samples' sizes must not exceed it in sum.
+
+    ``scored`` says whether a score is kept, and charged, with each sample.
+    """
+
+    scored: bool
+
+    def select(self, pool: Pool, room: int, rng: np.random.Generator) -> Selection: ...
+
+
+def longest_fit(order: Ints, sizes: Ints, room: int) -> Ints:
+    """The longest run from the start of ``order`` that fits ``room``, in ascending position.
+
+    >>> longest_fit(np.array([2, 0, 1]), sizes=np.array([5, 3, 4]), room=9)
+    array([0, 2])
+    """
+    fitting = int(np.searchsorted(np.cumsum(sizes[order]), room, side="right"))
+    return np.sort(order[:fitting])
