@@ -51,12 +51,15 @@ def prox_preconditioned(
     root of ``Σ_j (d_j w_j)² / (d_j r + strength)² = 1``. Newton on the reciprocal root ``1/√φ(r)``, which is nearly
     linear, converges monotonically from the left in a handful of steps.
     """
-    pull = metric * weight
+    if not strength:
+        return weight.clone()
+    d = metric.double()
+    pull = d * weight
     alive = row_norms(pull) > strength
     result = torch.zeros_like(weight)
     if not bool(alive.any()):
         return result
-    d, pull = metric[alive].double(), pull[alive].double()
+    d, pull = d[alive], pull[alive]
     r = torch.zeros(len(d), 1, dtype=torch.float64)
     for _ in range(iterations):
         inverse = 1 / (d * r + strength)
@@ -67,5 +70,5 @@ def prox_preconditioned(
         r = r + step
         if float((step.abs() / r.clamp(min=1e-300)).max()) < 1e-12:
             break
-    result[alive] = (pull * r / (d * r + strength)).float()
+    result[alive] = (pull * r / (d * r + strength)).to(weight.dtype)
     return result

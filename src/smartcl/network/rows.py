@@ -200,7 +200,7 @@ class RowTable:
         if not bool((last < self.step).any()):
             return _Slice(weight, mean, square, average)
         slept = (self.step - last).double()
-        path = mean / (square.sqrt() + _column(s.eps * (1 - beta2 ** last.double()).sqrt()))
+        path = mean / (square.sqrt() + _column(s.eps * (1 - beta2 ** last.clamp(min=1).double()).sqrt()))
         reach, norm, shrinkage = self._lengths(rows)
         pushed = weight - _column(reach) * path
         weight = pushed * _column(shrink_factor(norm, shrinkage)) if s.shrink else pushed

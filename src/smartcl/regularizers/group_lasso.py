@@ -47,12 +47,13 @@ class GroupLasso(Regularizer):
 
     @torch.no_grad()
     def after_step(self, network: MLP, optimizer: Adam) -> None:
-        if not self.strength or self.form == "subgradient" or network.table is not None:
+        if not self.strength or self.form == "subgradient":
+            return
+        if self.form == "decoupled":
+            if network.table is None:
+                shrink_rows_(_dense(network), optimizer.lr * self.strength)
             return
         weight = _dense(network)
-        if self.form == "decoupled":
-            shrink_rows_(weight, optimizer.lr * self.strength)
-            return
         self._since += 1
         if self._since == self.every:
             weight.copy_(prox_preconditioned(weight, optimizer.metric(weight), self.strength * self._since))

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from smartcl.network.gradients import Trace, cosines_to_mean, gram, squared_norms
-from smartcl.selection.selector import Pool, Scores, Selection
+from smartcl.selection.selector import Pool, Scores, Selection, longest_fit
 from smartcl.streams.batch import Ints
 
 FIRST_SCORE = 0.1
@@ -49,9 +49,11 @@ class GSSGreedy:
         if pool.n_memory == 0:
             scores[:] = FIRST_SCORE
             return self._append(pool, room, scores)
+        left = room - int(pool.sizes[: pool.n_memory].sum())
+        if left < 0:
+            return self._shed(pool, room)
         new, drawn = pool.geometry.trace(pool.new), self._draw(pool, rng)
         scores[pool.n_memory :] = max_cosines(new, drawn)
-        left = room - int(pool.sizes[: pool.n_memory].sum())
         if left >= int(pool.sizes[pool.n_memory]):
             return self._append(pool, room, scores)
         if max_batch_cosine(new, drawn) >= 0:
@@ -62,6 +64,12 @@ class GSSGreedy:
         order: Ints = rng.permutation(pool.n_memory)
         starts = range(0, pool.n_memory, self.batch_size)[: self.batches]
         return [pool.geometry.trace(order[start : start + self.batch_size]) for start in starts]
+
+    def _shed(self, pool: Pool, room: int) -> Selection:
+        """The memory alone no longer fits (its overhead grew): the most redundant samples leave, nobody enters."""
+        held = pool.scores[: pool.n_memory]
+        keep = longest_fit(np.argsort(held, kind="stable"), pool.sizes, room)
+        return Selection(keep, held[keep])
 
     def _append(self, pool: Pool, room: int, scores: Scores) -> Selection:
         fits = np.cumsum(pool.sizes) <= room

@@ -51,8 +51,8 @@ class NoiseModel:
         kind, _, ratio = text.partition(":")
         try:
             return cls(kind, float(ratio))
-        except ValueError as error:
-            raise ValueError(f"noise must be one of {ALLOWED}, got {text!r}: {error}") from None
+        except ValueError:
+            raise ValueError(f"noise must be one of {ALLOWED}, got {text!r}") from None
 
     def __str__(self) -> str:
         return self.kind if self.kind == "none" else f"{self.kind}:{self.ratio:g}"

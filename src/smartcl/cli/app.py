@@ -1,0 +1,46 @@
+"""The ``smartcl`` command: one line for what goes wrong, exit code 2 for wrong arguments, never a traceback."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+
+import typer
+
+from smartcl.cli import demo, methods, run
+from smartcl.streams.chunks import FetchError
+
+app = typer.Typer(
+    help="Learn a classifier from a never-ending stream, in a memory of a fixed number of bytes.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+app.command("demo")(demo.demo)
+app.command("run")(run.run_command)
+app.command("methods")(methods.methods)
+
+
+def main() -> None:
+    """Run the command line and exit with its code."""
+    sys.exit(call(sys.argv[1:]))
+
+
+def call(arguments: list[str]) -> int:
+    """Run one command; the exit code."""
+    warnings.showwarning = lambda message, *_: _say(f"note: {message}")
+    try:
+        return int(app(arguments, prog_name="smartcl", standalone_mode=False) or 0)
+    except typer.TyperException as error:
+        _say(error.format_message())
+        return error.exit_code
+    except (KeyboardInterrupt, typer.Abort):
+        _say("interrupted; nothing was left half-written")
+        return 130
+    except (OSError, FetchError) as error:
+        _say(str(error))
+        return 1
+
+
+def _say(message: str) -> None:
+    print("smartcl:", " ".join(message.split()), file=sys.stderr)

@@ -1,0 +1,38 @@
+"""Live progress of runs, for a person at a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+from rich.progress import Progress as Bars
+
+from smartcl.experiments.run import Progress
+from smartcl.learners.learner import Learner
+
+
+@contextmanager
+def live_bars() -> Iterator[Bars]:
+    """Bars on stderr that go away when they are done; nothing where stderr is no terminal."""
+    columns = (
+        TextColumn("{task.description:<12}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[memory]}", style="dim"),
+        TimeRemainingColumn(),
+    )
+    console = Console(stderr=True)
+    with Bars(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
+        yield bars
+
+
+def bar_for(bars: Bars, name: str) -> Progress:
+    """A progress callback that moves a bar of this name."""
+    task = bars.add_task(name, total=None, memory="")
+
+    def show(done: int, total: int, learner: Learner) -> None:
+        bars.update(task, completed=done, total=total, memory=repr(learner.memory))
+
+    return show

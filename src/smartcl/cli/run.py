@@ -1,0 +1,60 @@
+"""``smartcl run``: one method on one stream."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from smartcl.cli.progress import bar_for, live_bars
+from smartcl.cli.usage import arguments_checked, assignments
+from smartcl.experiments.run import prepare_run
+from smartcl.experiments.spec import RunSpec
+from smartcl.memory import format_bytes
+
+
+def run_command(
+    method: Annotated[str, typer.Option(help="A method; 'smartcl methods' lists them.")] = "smart",
+    dataset: Annotated[str, typer.Option(help="A data set, such as disjoint-mnist or split-mnist.")] = "disjoint-mnist",
+    memory: Annotated[str, typer.Option(help="'300 samples', '1MB' or a number of bytes.")] = "300 samples",
+    noise: Annotated[str, typer.Option(help="none, foreign:0.3, uniform:0.3 or flip:0.3.")] = "none",
+    seed: Annotated[int, typer.Option(min=0, help="Draws the data, the weights and the memory.")] = 0,
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the method; repeatable.")
+    ] = None,
+    data: Annotated[Path | None, typer.Option(help="Where the data files are; else SMARTCL_DATA or the cache.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Learn one stream with one method and show the result."""
+    with arguments_checked():
+        spec = RunSpec.of(
+            assignments(settings or []), dataset=dataset, method=method, memory=memory, noise=noise, seed=seed
+        )
+        prepared = prepare_run(spec, data)
+    with live_bars() as bars:
+        result = prepared.run(bar_for(bars, method))
+    if as_json:
+        print(json.dumps(result))
+    else:
+        _show(result)
+
+
+def _show(result: dict[str, Any]) -> None:
+    spec = result["spec"]
+    table = Table(title=f"{spec['method']} on {result['stream']}", title_justify="left")
+    table.add_column("")
+    table.add_column("", justify="right")
+    table.add_row("accuracy, mean of tasks", f"{result['accuracy']:.2f} %", style="bold")
+    for number, accuracy in enumerate(result["accuracy_per_task"], start=1):
+        table.add_row(f"  task {number}", f"{accuracy:.2f} %")
+    table.add_row("forgetting", f"{result['forgetting']:.2f} points")
+    table.add_row("samples held", f"{result['samples_held']:,}")
+    table.add_row("memory", f"{format_bytes(result['memory_bytes'])} of {format_bytes(result['budget_bytes'])}")
+    table.add_row("features kept", f"{result['features_kept']:,}")
+    table.add_row("label noise", spec["noise"])
+    table.add_row("seconds", f"{result['seconds']:.1f} ({result['cpu_seconds']:.1f} CPU)")
+    Console().print(table)

@@ -1,0 +1,1 @@
+"""What a run is worth: accuracies and what is made of them."""

@@ -1,0 +1,1 @@
+"""One run is one frozen spec and one result."""

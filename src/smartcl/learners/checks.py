@@ -1,0 +1,54 @@
+"""Bad input is refused before anything changes: each error names the argument, what is wrong, and what is right."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from scipy import sparse
+
+from smartcl.streams.batch import Batch, Rows
+from smartcl.streams.stream import InputSpec
+
+
+def check_rows(x: Rows, spec: InputSpec) -> Rows:
+    """Rows a network of this spec can take: right width, finite numbers, dense or sparse as the stream is."""
+    if x.ndim != 2 or x.shape[1] != spec.n_features:
+        raise ValueError(f"x must have {spec.n_features} features, got the shape {tuple(x.shape)}")
+    if isinstance(x, torch.Tensor):
+        return _to_sparse(_check_dense(x)) if spec.sparse else _check_dense(x)
+    if not np.issubdtype(x.dtype, np.number) or np.issubdtype(x.dtype, np.complexfloating):
+        raise ValueError(f"x must hold real numbers, got dtype {x.dtype}")
+    if not np.isfinite(x.data).all():
+        raise ValueError("x must be finite: it contains NaN or infinity")
+    if np.issubdtype(x.dtype, np.float64):
+        x = x.astype(np.float32)
+    return x if spec.sparse else torch.from_numpy(x.toarray())
+
+
+def check_batch(batch: Batch, spec: InputSpec) -> Batch:
+    """The batch as the learner will use it, or a ``ValueError``."""
+    if len(batch) == 0:
+        raise ValueError("x must hold at least one row, got an empty batch")
+    x = check_rows(batch.x, spec)
+    if batch.y.is_floating_point() or batch.y.is_complex() or batch.y.dtype == torch.bool:
+        raise ValueError(f"y must hold integer class numbers, got dtype {batch.y.dtype}")
+    low, high = int(batch.y.min()), int(batch.y.max())
+    if low < 0 or high >= spec.n_classes:
+        raise ValueError(f"y must lie in 0..{spec.n_classes - 1}, got labels from {low} to {high}")
+    return Batch(x, batch.y.long(), batch.task, batch.ids)
+
+
+def _check_dense(x: torch.Tensor) -> torch.Tensor:
+    if x.is_complex() or x.dtype == torch.bool:
+        raise ValueError(f"x must hold real numbers, got dtype {x.dtype}")
+    if x.is_floating_point() and not bool(torch.isfinite(x).all()):
+        raise ValueError("x must be finite: it contains NaN or infinity")
+    if x.dtype == torch.float64:
+        x = x.float()
+        if not bool(torch.isfinite(x).all()):
+            raise ValueError("x must fit single precision: it contains values beyond 3.4e38")
+    return x
+
+
+def _to_sparse(x: torch.Tensor) -> Rows:
+    return sparse.csr_array(x.numpy())

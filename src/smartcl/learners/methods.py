@@ -1,0 +1,109 @@
+"""Every method by name: what it is, who proposed it, how to build it."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any, get_type_hints
+
+from smartcl.learners.learner import Learner
+from smartcl.learners.replay import er, gss_greedy
+from smartcl.learners.smart import smart, smart_paper
+from smartcl.streams.stream import InputSpec
+
+SMART = "Gao, Ascoli & Zhao 2021"
+GSS = "Aljundi, Lin, Goujaud & Bengio 2019"
+
+
+@dataclass(frozen=True)
+class Method:
+    """A builder ``build(spec, memory, seed, **parameters)`` whose keyword-only arguments are the parameters."""
+
+    build: Callable[..., Learner]
+    citation: str
+
+    @property
+    def summary(self) -> str:
+        return (inspect.getdoc(self.build) or "").splitlines()[0]
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The names and default values of what can be set."""
+        signature = inspect.signature(self.build).parameters.values()
+        return {p.name: p.default for p in signature if p.kind is inspect.Parameter.KEYWORD_ONLY}
+
+    def coerce(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
+        """The parameters with text turned into values of the right type; unknown names and wrong types are refused."""
+        hints = get_type_hints(self.build)
+        unknown = next((name for name in parameters if name not in self.parameters), None)
+        if unknown is not None:
+            raise ValueError(f"unknown parameter {unknown!r}: {_nearest(unknown, self.parameters)}")
+        return {name: _coerce(name, value, hints[name]) for name, value in parameters.items()}
+
+
+METHODS: dict[str, Method] = {
+    "smart": Method(smart, SMART),
+    "smart-paper": Method(smart_paper, SMART),
+    "er": Method(er, "Chaudhry et al. 2019"),
+    "gss-greedy": Method(gss_greedy, GSS),
+}
+
+
+def find_method(name: str) -> Method:
+    """The method of this name, or an error that lists the nearest names.
+
+    >>> find_method("smart").citation
+    'Gao, Ascoli & Zhao 2021'
+    """
+    if name not in METHODS:
+        raise ValueError(f"unknown method {name!r}: {_nearest(name, METHODS)}")
+    return METHODS[name]
+
+
+def build_learner(name: str, spec: InputSpec, memory: str | int, seed: int = 0, **parameters: Any) -> Learner:
+    """A learner by name.
+
+    >>> build_learner("er", InputSpec(n_features=4, n_classes=2), "1kB", hidden=(8,)).memory
+    0 samples in 0 B of 1 kB, 4 of 4 features kept
+    """
+    method = find_method(name)
+    return method.build(spec, memory, seed, **method.coerce(parameters))
+
+
+def _nearest(name: str, known: Mapping[str, Any]) -> str:
+    close = get_close_matches(name, known, n=3, cutoff=0.5)
+    hint = f"did you mean {' or '.join(close)}? " if close else ""
+    return f"{hint}known are {', '.join(known)}"
+
+
+def _coerce(name: str, value: Any, hint: Any) -> Any:
+    if isinstance(value, str) and hint is not str:
+        try:
+            value = ast.literal_eval(value)
+        except (ValueError, SyntaxError):
+            raise ValueError(f"{name} must be {_form(hint)}, got {value!r}") from None
+    if hint == tuple[int, ...]:
+        value = tuple(value) if isinstance(value, (tuple, list)) else (value,)
+        valid = all(type(item) is int for item in value)
+    elif hint is float:
+        valid = type(value) in (int, float)
+        value = float(value) if valid else value
+    else:
+        valid = type(value) in ((int, type(None)) if hint == (int | None) else (hint,))
+    if not valid:
+        raise ValueError(f"{name} must be {_form(hint)}, got {value!r}")
+    return value
+
+
+def _form(hint: Any) -> str:
+    forms = {
+        int: "a whole number",
+        float: "a number",
+        bool: "True or False",
+        tuple[int, ...]: "whole numbers such as 400,400",
+        int | None: "a whole number or None",
+    }
+    return forms.get(hint, getattr(hint, "__name__", str(hint)))

@@ -1,0 +1,35 @@
+"""How a batch is learned: the settings of the loop, each with its reason."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """The training settings shared by all learners; the defaults are the paper's (section 5)."""
+
+    hidden: tuple[int, ...] = (400, 400)
+    lr: float = 1e-4
+    #: Steps per arriving batch: the stream is seen once, so each batch is worked through.
+    iterations: int = 100
+    #: Stored samples replayed in each step.
+    replay: int = 50
+    #: One step on new and replayed samples together; else one on each in turn, as the paper's public code.
+    joint: bool = True
+    #: Decay of the moving average of the weights used for prediction; 0: predict with the weights themselves.
+    average: float = 0.0
+    #: Label smoothing of the cross-entropy.
+    smoothing: float = 0.0
+    #: Consolidate after every batch (boundary-free), or when the stream says that a task ends.
+    consolidate: str = "batch"
+
+    def __post_init__(self) -> None:
+        for name, low in {"iterations": 1, "replay": 0}.items():
+            if getattr(self, name) < low:
+                raise ValueError(f"{name} must be at least {low}, got {getattr(self, name)}")
+        for name in ("average", "smoothing"):
+            if not 0.0 <= getattr(self, name) < 1.0:
+                raise ValueError(f"{name} must lie in [0, 1), got {getattr(self, name)}")
+        if self.consolidate not in ("batch", "task"):
+            raise ValueError(f"consolidate must be 'batch' or 'task', got {self.consolidate!r}")

@@ -1,0 +1,67 @@
+"""SMART: schematic memory persistence and transience, on one screen.
+
+Gao, Ascoli, Zhao, "Schematic memory persistence and transience for efficient and robust continual learning",
+Neural Networks 2021. The objective is Eq. 1: ``loss + α·Ω_e + β·Ω_r``; the loop is ``Learner.observe``.
+"""
+
+from __future__ import annotations
+
+from smartcl.learners.learner import Learner
+from smartcl.learners.recipe import Recipe
+from smartcl.regularizers.group_lasso import GroupLasso
+from smartcl.regularizers.ncc import NCC
+from smartcl.selection.gss_greedy import GSSGreedy
+from smartcl.selection.reservoir import Reservoir
+from smartcl.streams.stream import InputSpec
+
+
+def smart(
+    spec: InputSpec,
+    memory: str | int,
+    seed: int = 0,
+    *,
+    hidden: tuple[int, ...] = (400, 400),
+    lr: float = 1e-4,
+    iterations: int = 50,
+    replay: int = 150,
+    average: float = 0.998,
+    smoothing: float = 0.1,
+    alpha: float = 0.1,
+    beta: float = 0.0,
+    patience: int = 3,
+) -> Learner:
+    """Our best: the schematic memory with exact zeros, a reservoir, a joint step, averaged weights."""
+    return Learner(
+        spec,
+        memory,
+        Recipe(hidden, lr, iterations, replay, joint=True, average=average, smoothing=smoothing),
+        selector=Reservoir(),
+        regularizers=[GroupLasso(alpha, form="decoupled"), NCC(beta)],
+        patience=patience,
+        seed=seed,
+    )
+
+
+def smart_paper(
+    spec: InputSpec,
+    memory: str | int,
+    seed: int = 0,
+    *,
+    hidden: tuple[int, ...] = (400, 400),
+    lr: float = 1e-4,
+    iterations: int = 100,
+    replay: int = 50,
+    alpha: float = 0.0005,
+    beta: float = 0.001,
+    threshold: float = 1e-4,
+) -> Learner:
+    """The paper's: sub-gradient and threshold for Ω_e, NCC for Ω_r, GSS-Greedy, alternating steps; bytes counted."""
+    return Learner(
+        spec,
+        memory,
+        Recipe(hidden, lr, iterations, replay, joint=False),
+        selector=GSSGreedy(),
+        regularizers=[GroupLasso(alpha, form="subgradient", threshold=threshold), NCC(beta)],
+        patience=1,
+        seed=seed,
+    )

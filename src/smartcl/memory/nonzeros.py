@@ -1,0 +1,102 @@
+"""Rows in canonical form: what is not zero, and where."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from scipy import sparse
+
+from smartcl.memory.schema import Schema
+from smartcl.streams.batch import Ints, Rows
+
+Floats = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Nonzeros:
+    """Row by row, the sorted feature ids and the values that are not zero: ``counts[i]`` of them in row ``i``."""
+
+    counts: Ints
+    ids: Ints
+    values: Floats
+
+    @property
+    def rows(self) -> Ints:
+        """The row of each value."""
+        return np.repeat(np.arange(len(self.counts)), self.counts)
+
+    @classmethod
+    def concatenate(cls, parts: list[Nonzeros]) -> Nonzeros:
+        """The rows of all parts, one part after the other."""
+        if len(parts) == 1:
+            return parts[0]
+        none = np.zeros(0, dtype=np.int64)
+        return cls(
+            np.concatenate([none, *(part.counts for part in parts)]),
+            np.concatenate([none, *(part.ids for part in parts)]),
+            np.concatenate([none.astype(np.float32), *(part.values for part in parts)]),
+        )
+
+    def take(self, index: Ints) -> Nonzeros:
+        """The rows at these positions, in this order."""
+        counts = self.counts[index]
+        at = spans((self.counts.cumsum() - self.counts)[index], counts)
+        return Nonzeros(counts, self.ids[at], self.values[at])
+
+    def within(self, schema: Schema) -> Nonzeros:
+        """The same rows without the features that are out of ``schema``."""
+        return self if schema.is_full else self._where(schema.mask[self.ids])
+
+    def without_zeros(self) -> Nonzeros:
+        return self._where(self.values != 0)
+
+    def _where(self, keep: NDArray[np.bool_]) -> Nonzeros:
+        if keep.all():
+            return self
+        counts = np.bincount(self.rows[keep], minlength=len(self.counts))
+        return Nonzeros(counts, self.ids[keep], self.values[keep])
+
+    def to_csr(self, n_features: int) -> sparse.csr_array[Any, tuple[int, int]]:
+        indptr = np.concatenate([[0], self.counts.cumsum()])
+        return sparse.csr_array((self.values, self.ids, indptr), shape=(len(self.counts), n_features))
+
+
+def nonzeros_of(x: Rows, schema: Schema) -> Nonzeros:
+    """The non-zeros of ``x`` in ``schema``, as float32.
+
+    Explicit zeros and -0.0 are zeros; duplicate entries of a CSR array are summed.
+
+    >>> nonzeros_of(torch.tensor([[0, 5, 7], [0, 0, 9]]), Schema.of(np.array([True, True, False]))).ids
+    array([1])
+    """
+    if isinstance(x, torch.Tensor):
+        dense = x.detach().to("cpu", torch.float32).numpy()
+        return nonzeros_of_dense(dense if schema.is_full else dense[:, schema.features], schema)
+    rows = x.astype(np.float32)  # a copy, and wide enough for the sums
+    rows.sum_duplicates()
+    counts = np.diff(rows.indptr).astype(np.int64)
+    return Nonzeros(counts, rows.indices.astype(np.int64), rows.data).without_zeros().within(schema)
+
+
+def nonzeros_of_dense(dense: Floats, schema: Schema) -> Nonzeros:
+    """The non-zeros of rows that hold the features of ``schema`` only, in order."""
+    n_rows, n_columns = dense.shape
+    present = dense != 0
+    counts = np.count_nonzero(present, axis=1).astype(np.int64)
+    at = np.flatnonzero(present)
+    columns = at - np.repeat(np.arange(n_rows) * n_columns, counts)
+    return Nonzeros(counts, columns if schema.is_full else schema.features[columns], dense.reshape(-1)[at])
+
+
+def spans(starts: Ints, lengths: Ints) -> Ints:
+    """The positions ``start, start + 1, ...`` of each span, one span after the other.
+
+    >>> spans(np.array([10, 50]), np.array([3, 2]))
+    array([10, 11, 12, 50, 51])
+    """
+    ends = lengths.cumsum()
+    return np.repeat(starts - ends + lengths, lengths) + np.arange(lengths.sum())

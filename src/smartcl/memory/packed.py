@@ -1,0 +1,167 @@
+"""The bytes of all stored rows: one arena, and where in it each row starts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smartcl.memory.codecs import Bytes, Encoded, decode_dense, decode_nonzeros, encode
+from smartcl.memory.nonzeros import Floats, Nonzeros, nonzeros_of
+from smartcl.memory.schema import Schema
+from smartcl.streams.batch import Ints, Rows
+
+Offsets = NDArray[np.uint32] | NDArray[np.uint64]
+
+# What is in the making at a time is bounded by these, whatever the size of the batch or of the memory.
+_CHUNK_CELLS = 2**22
+_CHUNK_NBYTES = 2**18
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PackedRows:
+    """Rows as bytes: row ``i`` starts at ``arena[offsets[i]]``, ends where the next starts, and says how to be read.
+
+    >>> import torch
+    >>> rows = PackedRows.empty().pack(torch.tensor([[0, 0, 7, 0], [0, 0, 0, 0]]), Schema.full(4), True)
+    >>> rows.arena, rows.offsets, rows.nbytes
+    (array([32,  7], dtype=uint8), array([0, 2], dtype=uint32), 12)
+    """
+
+    arena: Bytes
+    offsets: Offsets
+    formats: Bytes
+
+    def __post_init__(self) -> None:
+        for array in (self.arena, self.offsets, self.formats):
+            array.flags.writeable = False
+
+    @classmethod
+    def empty(cls) -> PackedRows:
+        return cls.concatenate([])
+
+    @classmethod
+    def concatenate(cls, parts: Sequence[PackedRows]) -> PackedRows:
+        """The rows of all parts, one part after the other."""
+        none = np.zeros(0, dtype=np.uint8)
+        lengths = [np.zeros(0, dtype=np.int64), *(part.lengths for part in parts)]
+        return cls(
+            np.concatenate([none, *(part.arena for part in parts)]),
+            offsets_of(np.concatenate(lengths)),
+            np.concatenate([none, *(part.formats for part in parts)]),
+        )
+
+    def __len__(self) -> int:
+        return len(self.formats)
+
+    @property
+    def whole_dtype(self) -> None:
+        """Rows are not kept whole."""
+
+    @property
+    def nbytes(self) -> int:
+        return self.arena.nbytes + self.offsets.nbytes + self.formats.nbytes
+
+    @property
+    def lengths(self) -> Ints:
+        """The bytes of each row in the arena."""
+        starts: Ints = self.offsets.astype(np.int64)
+        return np.append(starts[1:], self.arena.size)[: len(self)] - starts
+
+    @property
+    def sizes(self) -> Ints:
+        """The bytes of each row, in the arena and in the columns."""
+        return self.lengths + self.offsets.itemsize + self.formats.itemsize
+
+    def pack(self, x: Rows, schema: Schema, positional: bool) -> PackedRows:
+        """New rows, packed on their own."""
+        step = max(1, _CHUNK_CELLS // min(max(1, schema.n_features), 2**16))
+        chunks = (nonzeros_of(x[first : first + step], schema) for first in range(0, x.shape[0], step))
+        return PackedRows.concatenate([_packed(chunk, schema, positional) for chunk in chunks])
+
+    def join(self, other: object) -> PackedRows:
+        assert isinstance(other, PackedRows)
+        return PackedRows.concatenate([self, other])
+
+    def take(self, index: Ints) -> PackedRows:
+        """The rows at these positions. Rows that are neighbours here and there are copied as one piece."""
+        starts, lengths = self._locate(index)
+        borders = np.flatnonzero(np.diff(index) != 1) + 1
+        first = np.concatenate([[0], borders]) if len(index) else borders
+        last = np.concatenate([borders, [len(index)]])[: len(first)] - 1
+        pieces = zip(starts[first].tolist(), (starts + lengths)[last].tolist(), strict=True)
+        arena = np.concatenate([self.arena[:0], *(self.arena[start:end] for start, end in pieces)])
+        return PackedRows(arena, offsets_of(lengths), self.formats[index])
+
+    def dense(self, index: Ints, versions: Bytes | None, schemas: tuple[Schema, ...]) -> Floats:
+        """The rows at these positions over the features of the last schema."""
+        return decode_dense(self._read(index, versions), schemas)
+
+    def nonzeros(self, index: Ints, versions: Bytes | None, schemas: tuple[Schema, ...]) -> Nonzeros:
+        """The non-zeros of the rows at these positions, by feature id."""
+        return decode_nonzeros(self._read(index, versions), schemas)
+
+    def repack(self, versions: Bytes, old: Sequence[Schema], new: Sequence[Schema], positional: bool) -> PackedRows:
+        """The rows of each version, now under its old schema, under its new one."""
+        chunks = [_repack(self.take(chunk), versions[chunk], old, new, positional) for chunk in self._chunks()]
+        return PackedRows.concatenate(chunks)
+
+    def state_dict(self) -> dict[str, Any]:
+        return {"arena": self.arena, "offsets": self.offsets, "formats": self.formats}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> PackedRows:
+        return cls(np.array(state["arena"]), np.array(state["offsets"]), np.array(state["formats"]))
+
+    def _locate(self, index: Ints) -> tuple[Ints, Ints]:
+        last = len(self) - 1
+        starts = self.offsets[index].astype(np.int64)
+        ends = self.offsets[np.minimum(index + 1, last)].astype(np.int64)
+        ends[index == last] = self.arena.size
+        return starts, ends - starts
+
+    def _read(self, index: Ints, versions: Bytes | None) -> Encoded:
+        return Encoded(self.arena, *self._locate(index), self.formats[index], versions)
+
+    def _chunks(self) -> Iterator[Ints]:
+        """Consecutive rows that take a bounded number of bytes together."""
+        cuts = np.searchsorted(self.offsets, np.arange(0, self.arena.size, _CHUNK_NBYTES))
+        borders = np.unique(np.concatenate([[0], cuts, [len(self)]])).tolist()
+        for first, end in pairwise(borders):
+            yield np.arange(first, end)
+
+
+def offsets_of(lengths: Ints) -> Offsets:
+    """Where rows of these lengths start, in the smallest type that can say so.
+
+    >>> offsets_of(np.array([3, 5])), offsets_of(np.array([3, 2**32])).dtype
+    (array([0, 3], dtype=uint32), dtype('uint64'))
+    """
+    starts = lengths.cumsum() - lengths
+    return starts.astype(np.uint32) if lengths.sum() < 2**32 else starts.astype(np.uint64)
+
+
+def _packed(rows: Nonzeros, schema: Schema, positional: bool) -> PackedRows:
+    encoded = encode(rows, schema, positional)
+    return PackedRows(encoded.arena, offsets_of(encoded.lengths), encoded.formats)
+
+
+def _repack(
+    rows: PackedRows, versions: Bytes, old: Sequence[Schema], new: Sequence[Schema], positional: bool
+) -> PackedRows:
+    order, parts = [], []
+    for version in np.unique(versions):
+        index = np.flatnonzero(versions == version)
+        before, after = old[version], new[version]
+        if before == after:
+            part = rows.take(index)
+        else:
+            part = _packed(rows.nonzeros(index, None, (before,)).within(after), after, positional)
+        order.append(index)
+        parts.append(part)
+    joined = PackedRows.concatenate(parts)
+    return joined if len(parts) == 1 else joined.take(np.argsort(np.concatenate(order)))

@@ -1,0 +1,137 @@
+"""Which input features are in use, and which have been dead for long enough to forget."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smartcl.streams.batch import Bools, Ints
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Schema:
+    """A set of input features: all ``n_features`` (``packed`` is None), or those set in a packed bit mask.
+
+    Schemas are equal when they hold the same features of the same width.
+
+    >>> schema = Schema.of(np.array([True, False, True, True]))
+    >>> schema.features, len(schema), schema.nbytes
+    (array([0, 2, 3]), 3, 1)
+    >>> Schema.of(np.ones(4, dtype=bool)) == Schema.full(4)
+    True
+    """
+
+    n_features: int
+    packed: NDArray[np.uint8] | None = None
+
+    @classmethod
+    def full(cls, n_features: int) -> Schema:
+        """Every feature."""
+        return cls(n_features)
+
+    @classmethod
+    def of(cls, mask: Bools) -> Schema:
+        """The features that are True in ``mask``."""
+        if mask.all():
+            return cls(len(mask))
+        packed = np.packbits(mask)
+        packed.flags.writeable = False
+        return cls(len(mask), packed)
+
+    @property
+    def is_full(self) -> bool:
+        return self.packed is None
+
+    @property
+    def mask(self) -> Bools:
+        """One bool per feature: is it in?"""
+        if self.packed is None:
+            return np.ones(self.n_features, dtype=np.bool_)
+        return np.unpackbits(self.packed, count=self.n_features).view(np.bool_)
+
+    @property
+    def features(self) -> Ints:
+        """The ids of the features that are in, sorted."""
+        return np.arange(self.n_features) if self.is_full else np.flatnonzero(self.mask)
+
+    @property
+    def nbytes(self) -> int:
+        return 0 if self.packed is None else self.packed.nbytes
+
+    def __len__(self) -> int:
+        return self.n_features if self.packed is None else int(np.count_nonzero(self.mask))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Schema) and self._content == other._content
+
+    def __hash__(self) -> int:
+        return hash(self._content)
+
+    @property
+    def _content(self) -> tuple[int, bytes | None]:
+        return self.n_features, None if self.packed is None else self.packed.tobytes()
+
+    def intersect(self, other: Schema) -> Schema:
+        """The features that are in both."""
+        return Schema.of(self.mask & other.mask)
+
+    def union(self, other: Schema) -> Schema:
+        """The features that are in either."""
+        return Schema.of(self.mask | other.mask)
+
+    def widen(self, n_features: int) -> Schema:
+        """The same features and all new ones, of a stream that has become wider."""
+        return self.pad(n_features, new=True)
+
+    def pad(self, n_features: int, new: bool) -> Schema:
+        """The same features of a wider stream, whose new ones are all in or all out."""
+        if n_features < self.n_features:
+            raise ValueError(f"n_features can only grow: it is {self.n_features}, got {n_features}")
+        return Schema.of(np.concatenate([self.mask, np.full(n_features - self.n_features, new)]))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FeatureWatch:
+    """For how many consolidations in a row each feature has been dead; the count stops at 255.
+
+    >>> watch = FeatureWatch.fresh(3)
+    >>> for alive in ([True, False, False], [True, False, True], [True, False, False]):
+    ...     watch = watch.update(np.array(alive))
+    >>> watch.forgettable(patience=3)
+    array([False,  True, False])
+    """
+
+    dead_for: NDArray[np.uint8]
+
+    @classmethod
+    def fresh(cls, n_features: int) -> FeatureWatch:
+        """Nothing has been dead yet."""
+        return cls(np.zeros(n_features, dtype=np.uint8))
+
+    def update(self, alive: Bools) -> FeatureWatch:
+        """The watch after a consolidation that left these features alive and the others dead."""
+        if alive.shape != self.dead_for.shape:
+            raise ValueError(f"alive must be one bool for each of {len(self.dead_for)} features, got {alive.shape}")
+        longer = self.dead_for + (self.dead_for < 255)
+        return FeatureWatch(np.where(alive, np.uint8(0), longer.astype(np.uint8)))
+
+    def forgettable(self, patience: int) -> Bools:
+        """Which features have been dead for at least ``patience`` consolidations in a row."""
+        if not 1 <= patience <= 255:
+            raise ValueError(f"patience must be from 1 to 255 consolidations, got {patience}")
+        return self.dead_for >= patience
+
+    def widen(self, n_features: int) -> FeatureWatch:
+        """The same counts and fresh ones for the new features."""
+        fresh = np.zeros(n_features - len(self.dead_for), dtype=np.uint8)
+        return FeatureWatch(np.concatenate([self.dead_for, fresh]))
+
+    def state_dict(self) -> dict[str, Any]:
+        return {"dead_for": self.dead_for}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> FeatureWatch:
+        return cls(np.array(state["dead_for"], dtype=np.uint8))
