@@ -10,6 +10,9 @@ import typer
 from smartcl.cli import demo, methods, run
 from smartcl.streams.chunks import FetchError
 
+#: What Typer returns after ctrl-C.
+INTERRUPTED = 130
+
 app = typer.Typer(
     help="Learn a classifier from a never-ending stream, in a memory of a fixed number of bytes.",
     no_args_is_help=True,
@@ -30,13 +33,13 @@ def call(arguments: list[str]) -> int:
     """Run one command; the exit code."""
     warnings.showwarning = lambda message, *_: _say(f"note: {message}")
     try:
-        return int(app(arguments, prog_name="smartcl", standalone_mode=False) or 0)
+        code = int(app(arguments, prog_name="smartcl", standalone_mode=False) or 0)
+        if code == INTERRUPTED:
+            _say("interrupted; nothing was left half-written")
+        return code
     except typer.TyperException as error:
         _say(error.format_message())
         return error.exit_code
-    except (KeyboardInterrupt, typer.Abort):
-        _say("interrupted; nothing was left half-written")
-        return 130
     except (OSError, FetchError) as error:
         _say(str(error))
         return 1

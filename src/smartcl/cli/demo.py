@@ -16,7 +16,9 @@ from smartcl.experiments.spec import RunSpec
 from smartcl.memory import format_bytes
 from smartcl.report.comparison import draw_comparison
 
+DATASET = "disjoint-mnist"
 METHODS = {"er": "plain replay", "smart": "SMART"}
+PARAMETERS: tuple[tuple[str, Any], ...] = ()
 
 
 def demo(
@@ -29,7 +31,9 @@ def demo(
     with arguments_checked():
         if out.suffix.lower() != ".png":
             raise ValueError(f"--out must end in .png, got {out}")
-        specs = [RunSpec("disjoint-mnist", method, memory, seed=seed) for method in METHODS]
+        if not out.absolute().parent.is_dir():
+            raise ValueError(f"--out must lie in an existing folder, got {out}")
+        specs = [RunSpec(DATASET, method, memory, seed=seed, parameters=PARAMETERS) for method in METHODS]
         prepared = [prepare_run(spec, data) for spec in specs]
     results: dict[str, dict[str, Any]] = {}
     with live_bars() as bars:

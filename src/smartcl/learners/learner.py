@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, TypeAlias
@@ -63,8 +63,8 @@ class Learner:
         batch = self.check(batch)  # line 4
         with self._all_or_nothing():
             new: Labelled = prepare(batch.x, self.spec), batch.y
-            for _ in range(self.recipe.iterations):  # lines 5, 6
-                self.train_step(new, self.draw_replay())
+            self.learn(new, batch.task)  # lines 5, 6
+            self.model.settle()
             observation = self.remember(batch)  # lines 7-10
             if self.recipe.consolidate == "batch":
                 self.model.consolidate(*new)  # line 11
@@ -75,6 +75,11 @@ class Learner:
         batch = check_batch(batch, self.spec)
         self.memory.check_room(batch, self.notes(batch))
         return batch
+
+    def learn(self, new: Labelled, task: int | None) -> None:
+        """All steps on a batch; its task is a hint that boundary-free learners never read."""
+        for _ in range(self.recipe.iterations):
+            self.train_step(new, self.draw_replay())
 
     def train_step(self, new: Labelled, replay: Labelled | None) -> None:
         """One step on the batch and what the memory replays: together, or one after the other."""
@@ -114,19 +119,24 @@ class Learner:
         """What this method stores beside each sample; nothing, unless it says so."""
         return {}
 
-    def end_task(self, data: Batch) -> None:
-        """The stream says that a task with these samples is over; boundary-free learners do not listen."""
+    def end_task(self, data: Batch) -> Observation | None:
+        """The stream says that a task with these samples is over; what became of the memory, if it changed."""
         if self.recipe.consolidate == "task":
             data = check_batch(data, self.spec)
             self.model.consolidate(prepare(data.x, self.spec), data.y)
+        return None
 
     def predict_proba(self, x: Rows) -> torch.Tensor:
-        """Class probabilities, by the averaged weights where there is an average."""
+        """Class probabilities of each row."""
         x = check_rows(x, self.spec)
         pieces = np.array_split(np.arange(x.shape[0]), -(-x.shape[0] // PREDICT_ROWS) or 1)
+        classify = self.classifier()
         with torch.no_grad():
-            logits = [self.model.predictor(prepare(take_rows(x, piece), self.spec)) for piece in pieces]
-        return torch.cat(logits).softmax(dim=1)
+            return torch.cat([classify(prepare(take_rows(x, piece), self.spec)) for piece in pieces])
+
+    def classifier(self) -> Callable[[Prepared], torch.Tensor]:
+        """From rows to probabilities, as things are now: the averaged weights', where there is an average."""
+        return lambda rows: self.model.predictor(rows).softmax(dim=1)
 
     def add_classes(self, n_classes: int) -> None:
         """Make room for classes first seen now."""

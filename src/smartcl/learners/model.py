@@ -47,6 +47,11 @@ class Model:
         if self.average is not None:
             self.average.update(self.network)
 
+    def settle(self) -> None:
+        """All steps of a batch are taken."""
+        for regularizer in self.regularizers:
+            regularizer.settle(self.network, self.optimizer)
+
     def consolidate(self, rows: Prepared, y: torch.Tensor) -> None:
         """What was learned is what is to be kept."""
         for regularizer in self.regularizers:

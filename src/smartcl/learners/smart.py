@@ -27,6 +27,7 @@ def smart(
     average: float = 0.998,
     smoothing: float = 0.1,
     alpha: float = 0.1,
+    form: str = "decoupled",
     beta: float = 0.0,
     patience: int = 3,
 ) -> Learner:
@@ -36,7 +37,7 @@ def smart(
         memory,
         Recipe(hidden, lr, iterations, replay, joint=True, average=average, smoothing=smoothing),
         selector=Reservoir(),
-        regularizers=[GroupLasso(alpha, form="decoupled"), NCC(beta)],
+        regularizers=[GroupLasso(alpha, form), NCC(beta)],
         patience=patience,
         seed=seed,
     )

@@ -1,7 +1,7 @@
 """How a row becomes bytes and back: each in the smallest format that is exact for it.
 
-Nothing but positions and values is written: a row's length says how many values it has. Rows of one format are
-written and read together.
+Nothing but positions and values is written: a row's length says how many values it has. A zero is a zero: -0.0 reads
+back as 0.0. Rows of one format are written and read together.
 """
 
 from __future__ import annotations

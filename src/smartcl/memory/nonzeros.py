@@ -74,7 +74,7 @@ def nonzeros_of(x: Rows, schema: Schema) -> Nonzeros:
     array([1])
     """
     if isinstance(x, torch.Tensor):
-        dense = x.detach().to("cpu", torch.float32).numpy()
+        dense = float32_of(x)
         return nonzeros_of_dense(dense if schema.is_full else dense[:, schema.features], schema)
     rows = x.astype(np.float32)  # a copy, and wide enough for the sums
     rows.sum_duplicates()
@@ -90,6 +90,12 @@ def nonzeros_of_dense(dense: Floats, schema: Schema) -> Nonzeros:
     at = np.flatnonzero(present)
     columns = at - np.repeat(np.arange(n_rows) * n_columns, counts)
     return Nonzeros(counts, columns if schema.is_full else schema.features[columns], dense.reshape(-1)[at])
+
+
+def float32_of(x: torch.Tensor) -> Floats:
+    """The values of a tensor in the network's own precision."""
+    values: Floats = x.detach().to("cpu", torch.float32).numpy()
+    return values
 
 
 def spans(starts: Ints, lengths: Ints) -> Ints:

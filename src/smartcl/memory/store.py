@@ -156,7 +156,7 @@ class SampleStore:
         They are missing in the rows there are; whole rows read zero.
         """
         if isinstance(self.rows, WholeRows):
-            return replace(self, rows=self.rows.widen(n_features), schemas=(self.schema.widen(n_features),))
+            return replace(self, schemas=(self.schema.widen(n_features),), rows=self.rows.widen(n_features))
         padded = tuple(schema.pad(n_features, new=False) for schema in self.schemas)
         return replace(self, schemas=padded)._move(padded, self.schema.widen(n_features))
 

@@ -10,7 +10,7 @@ import torch
 from numpy.typing import NDArray
 
 from smartcl.memory.codecs import Bytes
-from smartcl.memory.nonzeros import Floats, Nonzeros, nonzeros_of_dense
+from smartcl.memory.nonzeros import Floats, Nonzeros, float32_of, nonzeros_of_dense
 from smartcl.memory.schema import Schema
 from smartcl.streams.batch import Ints, Rows
 
@@ -50,8 +50,8 @@ class WholeRows:
 
     def pack(self, x: Rows, schema: Schema, positional: bool) -> WholeRows:
         """New rows on their own, in the same dtype, which must be able to hold their values."""
-        tensor = x if isinstance(x, torch.Tensor) else torch.from_numpy(x.toarray())
-        exact = tensor.detach().to("cpu", torch.float32).numpy() + np.float32(0)  # -0.0 becomes 0.0
+        dense = x.astype(np.float32).toarray() if not isinstance(x, torch.Tensor) else float32_of(x)
+        exact = dense + np.float32(0)  # -0.0 becomes 0.0
         with np.errstate(over="ignore", invalid="ignore"):
             values = exact.astype(self.values.dtype)
             wrong = values.astype(np.float32) != exact

@@ -15,7 +15,7 @@ import torch.nn.functional as F
 from torch import nn
 from torch.func import functional_call, grad, vmap
 
-from smartcl.network.inputs import Columns, Prepared, inner_products
+from smartcl.network.inputs import Columns, Prepared, inner_products, split_rows
 from smartcl.network.mlp import MLP
 
 
@@ -29,6 +29,13 @@ class Trace:
 
     def __len__(self) -> int:
         return len(self.deltas[0])
+
+    def pieces(self, sizes: list[int]) -> list[Trace]:
+        """The same samples cut into consecutive pieces of these sizes."""
+        firsts = split_rows(self.first, sizes)
+        inputs = [torch.split(value, sizes) for value in self.inputs]
+        deltas = [torch.split(value, sizes) for value in self.deltas]
+        return [Trace(first, [v[i] for v in inputs], [v[i] for v in deltas]) for i, first in enumerate(firsts)]
 
 
 def trace(network: MLP, rows: Prepared, y: torch.Tensor) -> Trace:

@@ -100,6 +100,21 @@ def concatenate(bags: Sequence[SparseInput]) -> SparseInput:
     )
 
 
+def split_rows(rows: Prepared, sizes: Sequence[int]) -> list[Prepared]:
+    """Consecutive rows in pieces of these sizes."""
+    if isinstance(rows, torch.Tensor):
+        return list(torch.split(rows, list(sizes)))
+    if isinstance(rows, Columns):
+        return [Columns(values, rows.features) for values in torch.split(rows.values, list(sizes))]
+    ends = np.cumsum(sizes)
+    bounds = np.append(rows.offsets.numpy(), len(rows.indices))
+    cuts = [(end - size, end, int(bounds[end - size]), int(bounds[end])) for size, end in zip(sizes, ends, strict=True)]
+    return [
+        SparseInput(rows.indices[a:b], rows.offsets[first:end] - a, rows.values[a:b], rows.n_features)
+        for first, end, a, b in cuts
+    ]
+
+
 def inner_products(a: Prepared, b: Prepared) -> torch.Tensor:
     """``a_i · b_j`` for all pairs of rows, over the features both hold."""
     match a, b:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import torch
 
+#: Rows worked on at a time: read for their norm, they are still in the cache when scaled.
+PIECE = 4096
+
 
 def row_norms(weight: torch.Tensor) -> torch.Tensor:
     """``‖W_i‖₂`` of each row ``i``."""
@@ -34,7 +37,8 @@ def shrink_rows_(weight: torch.Tensor, amount: float) -> None:
     >>> shrink_rows_(w, 1.0); w
     tensor([[2.4000, 3.2000], [0.0000, 0.0000]])
     """
-    weight.mul_(shrink_factor(row_norms(weight), amount)[:, None])
+    for rows in torch.split(weight, PIECE):
+        rows.mul_(shrink_factor(row_norms(rows), amount)[:, None])
 
 
 def shrink_factor(norm: torch.Tensor, amount: torch.Tensor | float) -> torch.Tensor:
@@ -53,22 +57,21 @@ def prox_preconditioned(
     """
     if not strength:
         return weight.clone()
-    d = metric.double()
-    pull = d * weight
+    pull = metric * weight
     alive = row_norms(pull) > strength
     result = torch.zeros_like(weight)
     if not bool(alive.any()):
         return result
-    d, pull = d[alive], pull[alive]
-    r = torch.zeros(len(d), 1, dtype=torch.float64)
+    d, pull = metric[alive], pull[alive]
+    r = torch.zeros(len(d), 1)
     for _ in range(iterations):
-        inverse = 1 / (d * r + strength)
+        inverse = torch.add(strength, d * r).reciprocal_()
         terms = (pull * inverse).square_()
         phi = terms.sum(dim=1, keepdim=True)
-        slope = -2 * (terms * inverse * d).sum(dim=1, keepdim=True)
+        slope = -2 * terms.mul_(inverse).mul_(d).sum(dim=1, keepdim=True)
         step = 2 * phi * (1 - phi.sqrt()) / slope
-        r = r + step
-        if float((step.abs() / r.clamp(min=1e-300)).max()) < 1e-12:
+        r += step
+        if float((step.abs() / r.clamp(min=1e-30)).max()) < 1e-6:
             break
-    result[alive] = (pull * r / (d * r + strength)).to(weight.dtype)
+    result[alive] = pull.mul_(r).mul_(inverse.copy_(torch.add(strength, d * r)).reciprocal_())
     return result

@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 
-from smartcl.network.prox import shrink_factor, shrink_rows_
+from smartcl.network.prox import prox_preconditioned, shrink_factor, shrink_rows_
 from smartcl.network.sleep import pushes, trails, warm_decay
 
 
@@ -120,6 +120,19 @@ class RowTable:
         self.products[rows] = _products(weight, path)
         self._active = None
 
+    def prox_touched(self, strength: float) -> None:
+        """The exact proximal step, in Adam's metric, on the rows touched since ``begin``; untouched rows sleep on."""
+        rows = torch.cat([entry["rows"] for entry in self._journal or []] or [torch.zeros(0, dtype=torch.int64)])
+        if not len(rows):
+            return
+        s, awake = self.schedule, self._awake(rows)
+        scale = awake.square.div(1 - s.betas[1] ** self.step).sqrt_().add_(s.eps)
+        self.weight[rows] = prox_preconditioned(awake.weight, scale / s.lr, strength)
+        self.mean[rows], self.square[rows], self.average[rows] = awake.mean, awake.square, awake.average
+        self.last[rows] = self.step
+        path = awake.mean / scale.mul_((1 - s.betas[1] ** self.step) ** 0.5)
+        self.products[rows] = _products(self.weight[rows], path)
+
     def group_norms(self) -> torch.Tensor:
         """The norm of each feature's row now; zero for one never seen."""
         pushed, shrinkage = self._lengths(torch.arange(self._used))[1:]
@@ -210,6 +223,8 @@ class RowTable:
             average = torch.lerp(weight, average, _column(kept)).addcmul_(_column(s.lr * momentum), path)
             if s.shrink:
                 average.addcmul_(_column(s.shrink * shrinking / norm.clamp(min=1e-30)), pushed)
+        else:
+            average = weight
         return _Slice(weight, mean * _column(beta1**slept), square * _column(beta2**slept), average)
 
     def _lengths(self, rows: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
@@ -218,7 +233,7 @@ class RowTable:
         reach = self.schedule.lr * pushes(last, self.step, self.schedule.betas)
         own, across, path = self.products[rows].double().unbind(dim=1)
         norm = (own - 2 * reach * across + reach.square() * path).clamp_(min=0).sqrt_()
-        return reach, norm, (self.step - last) * self.schedule.shrink
+        return reach, norm, (self.step - last).double() * self.schedule.shrink
 
     def _remember(self, rows: torch.Tensor) -> None:
         if self._journal is None:

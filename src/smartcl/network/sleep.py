@@ -35,7 +35,7 @@ def pushes(last: torch.Tensor, now: int, betas: Betas) -> torch.Tensor:
     """``Σ_k ρ^k b(last+k)`` over the steps after ``last`` up to ``now``.
 
     >>> pushes(torch.tensor([3, 4, 5]), now=5, betas=(0.5, 0.99)).round(decimals=4)
-    tensor([0.1671, 0.1148, 0.0000], dtype=torch.float64)
+    tensor([0.1641, 0.1148, 0.0000], dtype=torch.float64)
     """
     ahead = pushes_ahead(betas)
     end = len(ahead) - 1
@@ -56,7 +56,7 @@ def log_kept(decay: float, last: torch.Tensor, now: int) -> torch.Tensor:
 
     While warm, ``Π (1+t)/(10+t)`` telescopes to nine factors.
     """
-    warm = math.ceil((10 * decay - 1) / (1 - decay))
+    warm = math.floor((10 * decay - 1) / (1 - decay))
     begin, end = last.clamp(max=warm).double(), min(now, warm)
     steady = (now - last.clamp(min=warm)).clamp(min=0).double() * math.log(decay)
     return steady + sum(((begin + j) / (end + j)).log() for j in range(2, 11))

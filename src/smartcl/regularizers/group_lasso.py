@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Literal, get_args
-
 import torch
 
-from smartcl.network.inputs import Prepared
 from smartcl.network.mlp import MLP, DenseInput
 from smartcl.network.optim import Adam
 from smartcl.network.prox import group_lasso, prox_preconditioned, shrink_rows_, subgradient
 from smartcl.regularizers.regularizer import Regularizer
 
-Form = Literal["decoupled", "exact", "subgradient"]
+FORMS = ("decoupled", "exact", "subgradient")
 
 
 class GroupLasso(Regularizer):
@@ -21,19 +18,20 @@ class GroupLasso(Regularizer):
     ``form`` says how it is minimised:
 
     * ``decoupled``: after each step every feature's norm falls by ``lr·strength`` (as AdamW decouples weight decay);
-    * ``exact``: the proximal step in Adam's own metric, every ``every`` steps with the strength of all of them;
+    * ``exact``: the proximal step in Adam's own metric, once per batch with the strength of all its steps;
     * ``subgradient``: the paper's: a sub-gradient through Adam, and features whose weights are all below
-      ``threshold`` set to zero when a batch is learned.
+      ``threshold`` set to zero once per batch.
 
-    A row table knows the decoupled form only, applied when a row is touched.
+    A row table shrinks a row's norm when it is touched; in the exact form it takes the proximal step on the rows that
+    the batch touched. It has no sub-gradient form.
     """
 
-    def __init__(self, strength: float, form: Form = "decoupled", every: int = 10, threshold: float = 1e-4) -> None:
+    def __init__(self, strength: float, form: str = "decoupled", threshold: float = 1e-4) -> None:
         super().__init__(strength)
-        if form not in get_args(Form):
-            raise ValueError(f"form must be one of {', '.join(get_args(Form))}, got {form!r}")
-        self.form, self.every, self.threshold = form, every, threshold
-        self._since = 0
+        if form not in FORMS:
+            raise ValueError(f"form must be one of {', '.join(FORMS)}, got {form!r}")
+        self.form, self.threshold = form, threshold
+        self._steps = 0
 
     def penalty(self, network: MLP) -> torch.Tensor:
         weights = {**network.full_weights(), **dict(network.named_parameters())}
@@ -47,35 +45,35 @@ class GroupLasso(Regularizer):
 
     @torch.no_grad()
     def after_step(self, network: MLP, optimizer: Adam) -> None:
-        if not self.strength or self.form == "subgradient":
-            return
-        if self.form == "decoupled":
-            if network.table is None:
-                shrink_rows_(_dense(network), optimizer.lr * self.strength)
-            return
-        weight = _dense(network)
-        self._since += 1
-        if self._since == self.every:
-            weight.copy_(prox_preconditioned(weight, optimizer.metric(weight), self.strength * self._since))
-            self._since = 0
+        self._steps += 1
+        if self.strength and self.form == "decoupled" and network.table is None:
+            shrink_rows_(_dense(network), optimizer.lr * self.strength)
 
     @torch.no_grad()
-    def consolidate(self, network: MLP, rows: Prepared, y: torch.Tensor) -> None:
-        if self.strength and self.form == "subgradient":
-            weight = _dense(network)
+    def settle(self, network: MLP, optimizer: Adam) -> None:
+        steps, self._steps = self._steps, 0
+        if not self.strength or self.form == "decoupled":
+            return
+        if self.form == "exact" and network.table is not None:
+            network.table.prox_touched(self.strength * steps)
+            return
+        weight = _dense(network)
+        if self.form == "exact":
+            weight.copy_(prox_preconditioned(weight, optimizer.metric(weight), self.strength * steps))
+        else:
             weight[weight.abs().amax(dim=1) < self.threshold] = 0.0
 
     def row_shrinkage(self, lr: float) -> float:
-        return lr * self.strength
+        return lr * self.strength if self.form == "decoupled" else 0.0
 
     def state_dict(self) -> dict[str, int]:
-        return {"since": self._since}
+        return {"steps": self._steps}
 
     def load_state_dict(self, state: dict[str, int]) -> None:
-        self._since = int(state["since"])
+        self._steps = int(state["steps"])
 
 
 def _dense(network: MLP) -> torch.nn.Parameter:
     if not isinstance(network.first, DenseInput):
-        raise ValueError("a row table takes the decoupled form of the group lasso only: set form='decoupled'")
+        raise ValueError("a row table has no sub-gradient form of the group lasso: set form='exact' or 'decoupled'")
     return network.first.weight

@@ -29,6 +29,9 @@ class Regularizer:
     def after_step(self, network: MLP, optimizer: Adam) -> None:
         """The optimizer has moved the weights."""
 
+    def settle(self, network: MLP, optimizer: Adam) -> None:
+        """All steps of a batch are taken: bring the weights to where the penalty wants them."""
+
     def consolidate(self, network: MLP, rows: Prepared, y: torch.Tensor) -> None:
         """A batch or a task is learned: the present weights are what is to be kept."""
 

@@ -52,7 +52,7 @@ class GSSGreedy:
         left = room - int(pool.sizes[: pool.n_memory].sum())
         if left < 0:
             return self._shed(pool, room)
-        new, drawn = pool.geometry.trace(pool.new), self._draw(pool, rng)
+        new, *drawn = self._traces(pool, rng)
         scores[pool.n_memory :] = max_cosines(new, drawn)
         if left >= int(pool.sizes[pool.n_memory]):
             return self._append(pool, room, scores)
@@ -60,10 +60,13 @@ class GSSGreedy:
             return Selection(pool.old, scores[pool.old])
         return self._exchange(pool, left, scores, rng)
 
-    def _draw(self, pool: Pool, rng: np.random.Generator) -> list[Trace]:
-        order: Ints = rng.permutation(pool.n_memory)
-        starts = range(0, pool.n_memory, self.batch_size)[: self.batches]
-        return [pool.geometry.trace(order[start : start + self.batch_size]) for start in starts]
+    def _traces(self, pool: Pool, rng: np.random.Generator) -> list[Trace]:
+        """The new samples and the drawn mini-batches, from one pass over all of them."""
+        most = pool.n_memory if self.batches is None else self.batches * self.batch_size
+        drawn: Ints = rng.permutation(pool.n_memory)[:most]
+        starts = range(0, len(drawn), self.batch_size)
+        sizes = [len(pool.new), *(min(self.batch_size, len(drawn) - start) for start in starts)]
+        return pool.geometry.trace(np.concatenate([pool.new, drawn])).pieces(sizes)
 
     def _shed(self, pool: Pool, room: int) -> Selection:
         """The memory alone no longer fits (its overhead grew): the most redundant samples leave, nobody enters."""

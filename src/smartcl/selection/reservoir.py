@@ -11,7 +11,8 @@ class Reservoir:
     """Every sample of the stream is equally likely to be in memory, however long the stream (Vitter's reservoir).
 
     Each sample draws a random key once; those with the smallest keys stay, as many as fit. The keys are exponential,
-    not uniform: near zero, where the survivors of a long stream live, a float32 has all its precision.
+    not uniform: near zero, where the survivors of a long stream live, a float32 has all its precision. If sizes
+    differ, a later sample may sit in the gap left by one that did not fit, always less than one sample's bytes.
 
     >>> rng = np.random.default_rng(0)
     >>> pool = Pool(np.full(6, 10), np.zeros(6, int), np.zeros(6, np.float32), n_memory=0, geometry=None)

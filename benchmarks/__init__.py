@@ -1,0 +1,1 @@
+"""Speed, memory and scale: every figure is a ratio or a count inside one run."""

@@ -1,0 +1,38 @@
+"""NCC, the proximal step and the store at 10,000 and 100,000 input features: linear, not quadratic."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from scipy import sparse
+
+from benchmarks.timing import best_seconds, report
+from smartcl.memory import SampleStore
+from smartcl.network.mlp import MLP
+from smartcl.network.optim import Adam
+from smartcl.regularizers.group_lasso import GroupLasso
+from smartcl.regularizers.ncc import NCC
+from smartcl.streams.stream import InputSpec
+
+
+def work(n_features: int) -> object:
+    """One consolidation, one proximal step, and one store-and-read of 50 rows with 5% non-zeros."""
+    rng = np.random.default_rng(0)
+    network = MLP(InputSpec(n_features, 2), (64,), rng)
+    optimizer, lasso, ncc = Adam(network, 1e-4), GroupLasso(0.1), NCC(1.0)
+    rows = sparse.csr_array(sparse.random(50, n_features, 0.05, format="csr", rng=rng, dtype=np.float32))
+    labels, nothing = torch.zeros(50, dtype=torch.long), torch.zeros(0)
+    store = SampleStore.empty(n_features, sparse=True)
+
+    def once() -> None:
+        ncc.consolidate(network, nothing, labels)
+        lasso.after_step(network, optimizer)
+        store.pack(rows, labels).gather(np.arange(50))
+
+    return once
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    small, large = best_seconds([work(10_000), work(100_000)], calls=1, rounds=15)
+    report(("NCC + prox + store: 100,000 features / 10,000", large / small, "<= 13"))

@@ -1,0 +1,48 @@
+"""One step of ``smart``, memory and penalties included, against the bare forward, backward and fused Adam step."""
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from benchmarks.timing import best_seconds, report
+from smartcl import build_learner, load_stream
+from smartcl.learners.learner import Learner
+from smartcl.network.inputs import prepare
+
+
+def trained(method: str) -> tuple[Learner, tuple[torch.Tensor, torch.Tensor]]:
+    """A learner whose memory is full, and a batch to step on."""
+    stream = load_stream("disjoint-mnist")
+    learner = build_learner(method, stream.spec, "300 samples", iterations=2)
+    for batch in stream:
+        learner.observe(batch)
+    return learner, (prepare(batch.x, stream.spec), batch.y)
+
+
+def bare_step(rows: int) -> None:
+    """Set up a plain network and return its training step."""
+    network = nn.Sequential(nn.Linear(784, 400), nn.ReLU(), nn.Linear(400, 400), nn.ReLU(), nn.Linear(400, 2))
+    adam = torch.optim.Adam(network.parameters(), lr=1e-4, fused=True)
+    x, y = torch.rand(rows, 784), torch.randint(0, 2, (rows,))
+
+    def step() -> None:
+        adam.zero_grad(set_to_none=True)
+        F.cross_entropy(network(x), y).backward()
+        adam.step()
+
+    return step
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    lines = []
+    for method, wanted in {"smart": "<= 1.3", "er": "-"}.items():
+        learner, batch = trained(method)
+        rows = len(batch[1]) + learner.recipe.replay
+        ours, bare = best_seconds(
+            [lambda: learner.train_step(batch, learner.draw_replay()), bare_step(rows)], calls=20, rounds=25
+        )
+        lines.append((f"step of {method} / bare step, {rows} rows", ours / bare, wanted))
+    report(*lines)

@@ -1,0 +1,5 @@
+"""``python -m smartcl``."""
+
+from smartcl.cli.app import main
+
+main()

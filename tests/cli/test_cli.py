@@ -1,0 +1,125 @@
+"""The command line as a user meets it: results, and one line for each mistake."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from smartcl.cli.app import call
+from smartcl.learners.methods import METHODS
+
+TINY = ["--dataset", "disjoint-digits", "--set", "iterations=1", "--set", "hidden=8"]
+KEYS = {
+    "accuracy",
+    "accuracy_per_task",
+    "accuracy_matrix",
+    "samples_held",
+    "memory_bytes",
+    "budget_bytes",
+    "features_kept",
+    "cpu_seconds",
+    "seconds",
+    "spec",
+}
+
+
+def test_json_is_one_object_with_everything_promised(capsys):
+    assert call(["run", *TINY, "--memory", "20 samples", "--noise", "foreign:0.3", "--seed", "3", "--json"]) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert result.keys() >= KEYS
+    assert result["spec"]["noise"] == "foreign:0.3"
+    assert result["spec"]["parameters"] == {"hidden": [8], "iterations": 1}
+    assert result["memory_bytes"] <= result["budget_bytes"] == 20 * 64
+    assert result["accuracy"] == pytest.approx(sum(result["accuracy_per_task"]) / 5)
+
+
+def test_the_same_run_twice_is_the_same(capsys):
+    def once() -> dict[str, object]:
+        assert call(["run", *TINY, "--json"]) == 0
+        result = json.loads(capsys.readouterr().out)
+        return {key: value for key, value in result.items() if "seconds" not in key}
+
+    assert once() == once()
+
+
+def test_people_get_a_table(capsys):
+    assert call(["run", *TINY]) == 0
+    out = capsys.readouterr().out
+    assert "accuracy, mean of tasks" in out
+    assert "features kept" in out
+
+
+def test_methods_are_listed(capsys):
+    assert call(["methods"]) == 0
+    out = capsys.readouterr().out
+    assert all(name in out for name in METHODS)
+
+
+MISTAKES = {
+    "method": (["--method", "smrt"], "unknown method 'smrt': did you mean smart"),
+    "dataset": (["--dataset", "mnst"], "there is no data set 'mnst'"),
+    "memory": (["--memory", "lots"], "memory must be"),
+    "negative memory": (["--memory=-3"], "memory must be"),
+    "memory below one sample": (["--memory", "3"], "memory must hold at least one sample"),
+    "noise": (["--noise", "pink:0.1"], "noise must be one of"),
+    "noise ratio": (["--noise", "flip:1.1"], "noise must be one of"),
+    "seed": (["--seed", "one"], "--seed"),
+    "negative seed": (["--seed", "-1"], "--seed"),
+    "parameter name": (["--set", "alhpa=1"], "did you mean alpha"),
+    "parameter value": (["--set", "alpha=big"], "alpha must be a number"),
+    "parameter form": (["--set", "alpha"], "--set takes name=value"),
+    "option": (["--sed", "1"], "--sed"),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake_is_one_line_and_exit_code_2(mistake, capsys):
+    arguments, message = MISTAKES[mistake]
+    assert call(["run", *TINY, *arguments]) == 2
+    captured = capsys.readouterr()
+    assert message in captured.err
+    assert captured.err.count("\n") == 1
+    assert captured.out == ""
+
+
+def test_an_unknown_command_is_one_line(capsys):
+    assert call(["lern"]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_an_interrupt_is_one_line(capsys, monkeypatch):
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("smartcl.learners.learner.Learner.observe", interrupt)
+    assert call(["run", *TINY]) == 130
+    assert capsys.readouterr().err == "smartcl: interrupted; nothing was left half-written\n"
+
+
+def test_the_installed_command_runs():
+    done = subprocess.run([sys.executable, "-m", "smartcl", "methods"], capture_output=True, text=True, check=True)
+    assert "smart" in done.stdout
+
+
+def test_the_demo_draws_and_tabulates(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("smartcl.cli.demo.DATASET", "disjoint-digits")
+    monkeypatch.setattr("smartcl.cli.demo.PARAMETERS", (("hidden", (8,)), ("iterations", 1)))
+    picture = tmp_path / "demo.png"
+    assert call(["demo", "--out", str(picture)]) == 0
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    out = capsys.readouterr().out
+    assert all(word in out for word in ("task 5", "mean", "samples held", "bytes", "features kept", "seconds"))
+
+
+@pytest.mark.parametrize("out", ["picture.gif", "picture"])
+def test_the_demo_refuses_other_pictures(out, capsys):
+    assert call(["demo", "--out", out]) == 2
+    assert "must end in .png" in capsys.readouterr().err
+
+
+def test_the_demo_names_a_missing_folder_before_it_trains(tmp_path, capsys):
+    assert call(["demo", "--out", str(tmp_path / "nowhere" / "demo.png")]) == 2
+    assert "nowhere" in capsys.readouterr().err

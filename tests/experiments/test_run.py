@@ -1,0 +1,66 @@
+"""One run: what is measured, and following the memory from outside."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from smartcl.experiments.run import learn, run
+from smartcl.experiments.spec import RunSpec
+from smartcl.learners.methods import build_learner
+from smartcl.streams import load_stream
+
+QUICK = {"hidden": (8,), "iterations": 1}
+
+
+def test_the_key_changes_with_anything_in_the_spec():
+    base = RunSpec.of({"lr": 1e-3}, dataset="disjoint-mnist", method="er")
+    others = [
+        RunSpec.of({"lr": 1e-3}, dataset="split-mnist", method="er"),
+        RunSpec.of({"lr": 1e-3}, dataset="disjoint-mnist", method="smart"),
+        RunSpec.of({"lr": 1e-4}, dataset="disjoint-mnist", method="er"),
+        RunSpec.of({"lr": 1e-3}, dataset="disjoint-mnist", method="er", seed=1),
+        RunSpec.of({"lr": 1e-3}, dataset="disjoint-mnist", method="er", noise="flip:0.1"),
+        RunSpec.of({"lr": 1e-3}, dataset="disjoint-mnist", method="er", memory="1MB"),
+    ]
+    assert len({base.key, *(other.key for other in others)}) == 7
+    assert base.key == RunSpec.of({"lr": "0.001"}, dataset="disjoint-mnist", method="er").key
+
+
+def test_the_matrix_is_what_testing_by_hand_gives():
+    stream = load_stream("disjoint-digits", seed=1)
+    learner = build_learner("er", stream.spec, "20 samples", 1, **QUICK)
+    by_hand = []
+    for number, _ in enumerate(stream.tasks):
+        for batch in stream.batches_of(number):
+            learner.observe(batch)
+        rows = []
+        for task in stream.tasks:
+            right = learner.predict_proba(task.test.x).argmax(dim=1) == task.test.y
+            rows.append(100 * float(right.double().mean()))
+        by_hand.append(rows)
+    result = run(RunSpec.of(QUICK, dataset="disjoint-digits", method="er", memory="20 samples", seed=1))
+    np.testing.assert_allclose(result["accuracy_matrix"], by_hand)
+
+
+@pytest.mark.parametrize("method", ["er", "smart", "gss-greedy"])
+def test_the_tracker_knows_every_stored_sample(method, monkeypatch):
+    """The ids followed from outside name rows that equal the ones in memory, bit for bit."""
+    stream = load_stream("disjoint-digits", seed=0, noise="foreign:0.4")
+    learner = build_learner(method, stream.spec, "30 samples", 0, **QUICK)
+    trackers = []
+    import smartcl.experiments.run as module
+
+    original = module.MemoryTracker
+    monkeypatch.setattr(module, "MemoryTracker", lambda s: trackers.append(original(s)) or trackers[0])
+    result = learn(learner, stream)
+    ids = trackers[0]._ids
+    everything = torch.cat([task.train.x for task in stream.tasks])
+    labels = torch.cat([task.train.y for task in stream.tasks])
+    stored = learner.memory.store.gather(np.arange(len(learner.memory)))
+    assert torch.equal(stored.x, everything[ids].float())
+    assert torch.equal(stored.y, labels[ids])
+    truth = torch.cat([task.true_y for task in stream.tasks])[ids]
+    assert result["memory_history"][-1]["purity"] == pytest.approx(float((truth == stored.y).double().mean()))
+    assert sum(result["memory_history"][-1]["samples_per_task"]) == len(learner.memory)

@@ -1,0 +1,214 @@
+"""Algorithm 1: budget, determinism, all or nothing, resuming."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from helpers import SMALL, assert_same_state, small_batches, small_spec
+from smartcl.learners import learner as learner_module
+from smartcl.learners.learner import Learner
+from smartcl.learners.methods import METHODS, build_learner
+from smartcl.learners.recipe import Recipe
+from smartcl.network import mlp
+from smartcl.selection.reservoir import Reservoir
+from smartcl.streams.batch import Batch
+
+#: A group lasso that kills most of the small stream's useless features, not the useful one.
+STRONG = 4.0
+
+PRESETS = ["smart", "smart-paper", "er", "gss-greedy"]
+
+
+def small(method: str, memory: str | int = 900, sparse_rows: bool = False, seed: int = 0, **more: object) -> Learner:
+    return build_learner(method, small_spec(sparse_rows), memory, seed, **{**SMALL, **more})
+
+
+@pytest.mark.parametrize("method", PRESETS)
+@given(memory=st.integers(120, 4000), rows=st.integers(1, 30), count=st.integers(1, 5), sparse_rows=st.booleans())
+@settings(max_examples=15, deadline=None)
+def test_the_budget_holds_after_every_batch(method, memory, rows, count, sparse_rows):
+    learner = small(method, memory, sparse_rows)
+    for batch in small_batches(count, rows, sparse_rows):
+        learner.observe(batch)
+        assert learner.memory.store.nbytes <= memory
+
+
+@pytest.mark.parametrize("method", PRESETS)
+def test_a_seed_decides_everything(method):
+    one, other, different = small(method), small(method), small(method, seed=1)
+    for batch in small_batches():
+        for learner in (one, other, different):
+            learner.observe(batch)
+    assert_same_state(one.state_dict(), other.state_dict())
+    x = small_batches()[0].x
+    assert not torch.equal(one.predict_proba(x), different.predict_proba(x))
+
+
+@pytest.mark.parametrize("method", PRESETS)
+@pytest.mark.parametrize("sparse_rows", [False, True])
+def test_training_on_after_loading_is_bit_identical(method, sparse_rows):
+    batches = small_batches(sparse_rows=sparse_rows)
+    straight = small(method, sparse_rows=sparse_rows)
+    for batch in batches[:3]:
+        straight.observe(batch)
+    resumed = small(method, sparse_rows=sparse_rows, seed=99)
+    resumed.load_state_dict(straight.state_dict())
+    for batch in batches[3:]:
+        straight.observe(batch)
+        resumed.observe(batch)
+    assert_same_state(straight.state_dict(), resumed.state_dict())
+
+
+@pytest.mark.parametrize("method", PRESETS)
+@pytest.mark.parametrize("wide", [False, True])
+def test_an_interrupt_leaves_the_learner_as_it_was(method, wide, monkeypatch):
+    if wide:
+        if method == "smart-paper":
+            pytest.skip("the sub-gradient form has no row table")
+        monkeypatch.setattr(mlp, "ROW_TABLE_WEIGHTS", 0)
+    batches = small_batches(sparse_rows=wide)
+    learner, untouched = small(method, sparse_rows=wide), small(method, sparse_rows=wide)
+    for each in (learner, untouched):
+        each.observe(batches[0])
+    before = learner.state_dict()
+    monkeypatch.setattr(learner.memory.selector, "select", interrupt, raising=False)
+    with pytest.raises(KeyboardInterrupt):
+        learner.observe(batches[1])
+    assert_same_state(learner.state_dict(), before)
+    monkeypatch.undo()
+    if wide:
+        monkeypatch.setattr(mlp, "ROW_TABLE_WEIGHTS", 0)
+    for each in (learner, untouched):
+        each.observe(batches[1])
+    assert_same_state(learner.state_dict(), untouched.state_dict())
+
+
+def interrupt(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+def test_dense_and_sparse_input_give_the_same_result():
+    dense, csr = small("smart"), small("smart", sparse_rows=True)
+    for a, b in zip(small_batches(), small_batches(sparse_rows=True), strict=True):
+        dense.observe(a)
+        csr.observe(b)
+    x = small_batches(seed=7)[0].x
+    torch.testing.assert_close(dense.predict_proba(x), csr.predict_proba(x), atol=1e-5, rtol=0)
+
+
+def test_whole_and_schematic_stores_of_the_same_samples_train_alike():
+    whole = Learner(small_spec(), "1MB", Recipe((12,), iterations=3), Reservoir(), whole=True)
+    schematic = Learner(small_spec(), "1MB", Recipe((12,), iterations=3), Reservoir(), whole=False)
+    for batch in small_batches():
+        whole.observe(batch)
+        schematic.observe(batch)
+    assert len(whole.memory) == len(schematic.memory) == 60
+    x = small_batches(seed=7)[0].x
+    assert torch.equal(whole.predict_proba(x), schematic.predict_proba(x))
+
+
+def test_the_joint_step_is_one_step_on_the_union():
+    one = Learner(small_spec(), "1MB", Recipe((12,), iterations=1, replay=10), Reservoir())
+    other = Learner(small_spec(), "1MB", Recipe((12,), iterations=1, replay=10), Reservoir())
+    first, second = small_batches(2)
+    one.observe(first)
+    other.observe(first)
+    one.observe(second)
+    union = Batch(torch.cat([second.x, first.x]), torch.cat([second.y, first.y]))
+    other.model.descend(other.loss([(union.x, union.y)]))
+    for mine, theirs in zip(one.model.network.parameters(), other.model.network.parameters(), strict=True):
+        torch.testing.assert_close(mine, theirs, atol=1e-6, rtol=0)
+
+
+def test_alternating_steps_take_two():
+    joint = Learner(small_spec(), "1MB", Recipe((12,), iterations=4), Reservoir())
+    alternating = Learner(small_spec(), "1MB", Recipe((12,), iterations=4, joint=False), Reservoir())
+    steps = []
+    for learner in (joint, alternating):
+        for batch in small_batches(2):
+            learner.observe(batch)
+        moments = learner.model.optimizer.state_dict()["moments"]
+        steps.append(int(moments[0]["step"]))
+    assert steps == [8, 12]
+
+
+def test_nothing_is_forgotten_while_everything_fits():
+    learner = small("smart", "1MB", alpha=1e4)
+    for batch in small_batches():
+        learner.observe(batch)
+    assert int((learner.model.network.group_norms() > 0).sum()) < 20, "the penalty must have killed features"
+    assert len(learner.memory.store.schema) == 20
+    assert len(learner.memory) == 60
+
+
+def test_under_pressure_dead_features_go_first_and_make_room_for_samples():
+    strict, none = small("smart", 1500, alpha=STRONG, patience=1), small("smart", 1500, alpha=0.0)
+    for batch in small_batches(12, 20):
+        strict.observe(batch)
+        none.observe(batch)
+    assert len(strict.memory.store.schema) < 20 == len(none.memory.store.schema)
+    assert len(strict.memory) > len(none.memory)
+
+
+def test_dropping_features_changes_no_logit_bit():
+    learner = small("smart", "1MB", alpha=STRONG)
+    for batch in small_batches(12, 20):
+        learner.observe(batch)
+    alive = learner.model.network.group_norms() > 0
+    assert 0 < int(alive.sum()) < 20
+    x = small_batches(seed=3)[0].x
+    with torch.no_grad():
+        assert torch.equal(learner.model.network(x), learner.model.network(x * alive))
+
+
+def test_a_revived_feature_is_missing_in_older_samples_and_gets_no_gradient_from_them():
+    learner = small("smart", 1500, alpha=STRONG, patience=1)
+    for batch in small_batches(12, 20):
+        learner.observe(batch)
+    dead = int(np.flatnonzero(~learner.memory.store.schema.mask)[0])
+    with torch.no_grad():
+        learner.model.network.first.weight[dead] = 1.0
+    learner.remember(small_batches(1, 3, seed=5)[0])
+    store = learner.memory.store
+    assert store.schema.mask[dead]
+    rows, y = learner.recall(store, np.arange(5))
+    learner.model.optimizer.zero_grad()
+    learner.loss([(rows, y)]).backward()
+    assert not learner.model.network.first.weight.grad[dead].any()
+
+
+def test_an_offset_transform_keeps_missing_at_zero(monkeypatch):
+    seen = []
+    original = learner_module.prepare
+    monkeypatch.setattr(learner_module, "prepare", lambda *a, **k: seen.append(a) or original(*a, **k))
+    spec = small_spec().__class__(20, 2, "float32", offset=0.5, scale=2.0)
+    learner = build_learner("smart", spec, 1500, 0, **{**SMALL, "alpha": STRONG, "patience": 1})
+    for batch in small_batches(12, 20):
+        learner.observe(batch)
+    assert seen
+    assert len(learner.memory.store.schema) < 20
+
+
+def test_new_classes_keep_what_was_known():
+    learner = small("smart")
+    for batch in small_batches():
+        learner.observe(batch)
+    x = small_batches(seed=3)[0].x
+    with torch.no_grad():
+        before = learner.model.predictor(x)
+    learner.add_classes(4)
+    with torch.no_grad():
+        torch.testing.assert_close(learner.model.predictor(x)[:, :2], before)
+    batch = small_batches()[0]
+    learner.observe(Batch(batch.x, torch.full((10,), 3)))
+    assert learner.predict_proba(x).shape == (10, 4)
+
+
+@pytest.mark.parametrize("method", list(METHODS))
+def test_every_method_says_what_it_is(method):
+    assert METHODS[method].summary.endswith(".")
+    assert METHODS[method].citation

@@ -1,0 +1,89 @@
+"""Every kind of prepared rows, against the dense matrix it stands for."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from scipy import sparse
+
+from smartcl.network.inputs import Columns, Prepared, SparseInput, inner_products, merge, prepare
+from smartcl.streams.stream import InputSpec
+
+FEATURES = np.array([0, 3, 4])
+
+
+def random_rows(n: int, seed: int) -> torch.Tensor:
+    """Rows that are zero outside ``FEATURES``, with an empty row and an empty last row."""
+    rng = np.random.default_rng(seed)
+    x = np.zeros((n, 6), dtype=np.float32)
+    x[:, FEATURES] = rng.normal(size=(n, 3)) * (rng.random((n, 3)) < 0.7)
+    x[1] = x[-1] = 0.0
+    return torch.from_numpy(x)
+
+
+def kinds(x: torch.Tensor) -> dict[str, Prepared]:
+    spec = InputSpec(n_features=6, n_classes=2)
+    return {
+        "dense": prepare(x, spec),
+        "columns": prepare(x[:, FEATURES], spec, FEATURES),
+        "sparse": prepare(sparse.csr_array(x.numpy()), spec),
+    }
+
+
+def test_the_transform_and_missing_values() -> None:
+    spec = InputSpec(n_features=3, n_classes=2, dtype="uint8", offset=10.0, scale=0.5)
+    x = torch.tensor([[0, 10, 30], [255, 0, 11]], dtype=torch.uint8)
+    missing = torch.tensor([[True, False, False], [False, False, True]])
+    expected = torch.tensor([[0.0, 0.0, 10.0], [122.5, -5.0, 0.0]])
+    assert torch.equal(prepare(x, spec, missing=missing), expected)  # type: ignore[arg-type]
+
+
+def test_preparing_leaves_the_rows_alone() -> None:
+    spec = InputSpec(n_features=6, n_classes=2, offset=1.0, scale=0.5)
+    x = random_rows(4, seed=0)
+    before = x.clone()
+    prepare(x, spec, missing=torch.ones(4, 6, dtype=torch.bool))
+    assert torch.equal(x, before)
+
+
+def test_sparse_rows_scale_and_return() -> None:
+    x = sparse.csr_array(random_rows(5, seed=1).numpy())
+    part = prepare(x, InputSpec(n_features=6, n_classes=2, scale=4.0))
+    assert isinstance(part, SparseInput)
+    assert len(part) == 5
+    np.testing.assert_array_equal(part.to_scipy().toarray(), 4 * x.toarray())
+
+
+def test_a_sparse_stream_has_no_offset() -> None:
+    with pytest.raises(ValueError, match="offset is 1"):
+        prepare(sparse.csr_array(np.eye(6, dtype=np.float32)), InputSpec(n_features=6, n_classes=2, offset=1.0))
+
+
+def test_merging_sparse_parts_stacks_their_rows() -> None:
+    a, b, c = (random_rows(n, seed=n) for n in (3, 4, 2))
+    (part,) = merge([kinds(x)["sparse"] for x in (a, b, c)])
+    assert isinstance(part, SparseInput)
+    np.testing.assert_array_equal(part.to_scipy().toarray(), torch.cat([a, b, c]).numpy())
+
+
+def test_merging_keeps_parts_of_other_kinds_in_order() -> None:
+    dense, columns = kinds(random_rows(3, seed=0))["dense"], kinds(random_rows(4, seed=1))["columns"]
+    parts = merge([dense, columns])
+    assert parts[0] is dense
+    assert parts[1] is columns
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [("dense", "dense"), ("columns", "dense"), ("dense", "columns"), ("columns", "columns"), ("sparse", "sparse")],
+)
+def test_inner_products(left: str, right: str) -> None:
+    a, b = random_rows(5, seed=2), random_rows(4, seed=3)
+    torch.testing.assert_close(inner_products(kinds(a)[left], kinds(b)[right]), a @ b.T, rtol=1e-6, atol=1e-6)
+
+
+def test_no_inner_product_between_other_features() -> None:
+    values = torch.ones(2, 2)
+    with pytest.raises(ValueError, match="other features"):
+        inner_products(Columns(values, torch.tensor([0, 1])), Columns(values, torch.tensor([0, 2])))

@@ -1,0 +1,213 @@
+"""The row table against a dense Adam, shrinkage and average over the whole matrix, in double precision."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from smartcl.network.prox import row_norms, shrink_rows_
+from smartcl.network.rows import RowSchedule, RowTable
+from smartcl.network.sleep import warm_decay
+
+WIDTH = 5
+
+
+class Twins:
+    """A row table and its dense double, fed the same gradients; a row starts in both when it is first seen."""
+
+    def __init__(self, n_features: int, schedule: RowSchedule, seed: int = 0) -> None:
+        self.rng, self.drawn = np.random.default_rng(seed), np.random.default_rng(seed + 1)
+        self.table = RowTable(n_features, WIDTH, self.initial)
+        self.table.schedule = self.schedule = schedule
+        self.seen = np.zeros(n_features, dtype=bool)
+        self.weight = torch.zeros(n_features, WIDTH, dtype=torch.float64, requires_grad=True)
+        self.average = torch.zeros(n_features, WIDTH, dtype=torch.float64)
+        self.adam = torch.optim.Adam([self.weight], schedule.lr, schedule.betas, schedule.eps)
+        self.pull = self.rng.normal(size=(n_features, WIDTH))
+
+    def initial(self, rows: int) -> torch.Tensor:
+        return torch.from_numpy(self.drawn.uniform(-0.3, 0.3, (rows, WIDTH)).astype(np.float32))
+
+    def run(self, steps: int, share: float) -> None:
+        for _ in range(steps):
+            self.step(np.flatnonzero(self.rng.random(len(self.seen)) < share))
+
+    def step(self, features: np.ndarray) -> None:
+        index = torch.from_numpy(features)
+        leaf, local = self.table.activate(index)
+        assert torch.equal(local, torch.arange(len(features)))
+        slope = torch.from_numpy(self.pull[features] + self.rng.normal(size=(len(features), WIDTH)))
+        leaf.grad = slope.float()
+        new = features[~self.seen[features]]
+        self.seen[new] = True
+        with torch.no_grad():
+            self.weight[new] = leaf[np.isin(features, new)].double()
+            self.average[new] = self.weight[new]
+        self.table.apply_gradient()
+        self.weight.grad = torch.zeros_like(self.weight)
+        self.weight.grad[index] = slope.float().double()
+        self.adam.step()
+        with torch.no_grad():
+            shrink_rows_(self.weight, self.schedule.shrink)
+            decay = warm_decay(self.schedule.average, self.table.step) if self.schedule.average else 0.0
+            self.average.lerp_(self.weight, 1 - decay)
+
+    def errors(self) -> tuple[float, float, float]:
+        """The largest deviations of weights, averages and norms."""
+        features = torch.arange(len(self.seen))
+        weight, average = self.table.peek(features)[0], self.table.peek(features, average=True)[0]
+        norms = row_norms(self.weight.detach())
+        differences = (weight - self.weight.detach(), average - self.average, self.table.group_norms() - norms)
+        return tuple(float(difference.abs().max()) for difference in differences)  # type: ignore[return-value]
+
+
+def rounding(steps: int) -> float:
+    """Single precision rounds a weight near 1 by up to 6e-8 in each of a few operations of a step."""
+    return 2e-7 * steps
+
+
+@pytest.mark.parametrize("shrink", [0.0, 1e-4])
+@pytest.mark.parametrize("average", [0.0, 0.99])
+def test_touched_in_every_step_it_is_plain_adam(shrink: float, average: float) -> None:
+    twins = Twins(12, RowSchedule(lr=1e-2, shrink=shrink, average=average))
+    twins.run(200, share=1.0)
+    assert max(twins.errors()) < rounding(200)
+
+
+@pytest.mark.parametrize("share", [0.5, 0.1, 0.01])
+def test_asleep_the_momentum_still_pushes(share: float) -> None:
+    """Without shrinkage the catch-up is exact, bias correction included."""
+    twins = Twins(40, RowSchedule(lr=1e-2))
+    twins.run(300, share)
+    assert max(twins.errors()) < rounding(300)
+
+
+@pytest.mark.parametrize("share", [0.5, 0.1, 0.01])
+def test_asleep_the_average_follows(share: float) -> None:
+    """Exact in the end. While the average warms up its decay changes within a sleep: a tenth of a step remains."""
+    lr = 1e-2
+    twins = Twins(40, RowSchedule(lr=lr, average=0.9))
+    twins.run(60, share)
+    assert max(twins.errors()) < 0.2 * lr
+    twins.run(400, share)
+    twins.step(np.arange(40))
+    assert max(twins.errors()) < rounding(500) + 1e-4 * lr * 460
+
+
+@pytest.mark.parametrize("share", [0.5, 0.1, 0.02])
+@pytest.mark.parametrize("shrink", [1e-4, 1e-3])
+def test_asleep_the_rows_shrink(share: float, shrink: float) -> None:
+    """All pushes first, then all of the shrinkage: wrong only while stale momentum turns the row.
+
+    That lasts for about 1/(1 − β1/√β2) = 10 steps, and one step errs by at most twice the shrinkage.
+    """
+    twins = Twins(40, RowSchedule(lr=1e-2, shrink=shrink, average=0.9))
+    twins.run(400, share)
+    assert max(twins.errors()) < rounding(400) + 20 * shrink
+
+
+@pytest.mark.parametrize("share", [0.5, 0.05])
+def test_rows_die_as_in_the_dense_matrix(share: float) -> None:
+    shrink = 1e-2
+    twins = Twins(60, RowSchedule(lr=1e-2, shrink=shrink))
+    twins.run(400, share)
+    norms, dense = twins.table.group_norms(), row_norms(twins.weight.detach())
+    dead = norms == 0
+    assert 0 < int(dead.sum()) < 60
+    assert torch.equal(dead, twins.table.peek(torch.arange(60))[0].abs().amax(dim=1) == 0)
+    assert float(dense[dead].max()) < 20 * shrink
+    assert float(norms[dense == 0].max()) < 20 * shrink
+
+
+def test_more_rows_than_the_first_reservation() -> None:
+    twins = Twins(5000, RowSchedule(lr=1e-2, average=0.9))
+    for start in range(0, 5000, 500):
+        twins.step(np.arange(start, start + 500))
+    assert len(twins.table) == 5000
+    weight, average, norm = twins.errors()
+    assert max(weight, norm) < 1e-2 * 1e-2  # Adam's ε: the catch-up takes the share it had at the last touch
+    assert average < 0.2 * 1e-2
+
+
+def test_a_peek_changes_nothing_and_unseen_rows_are_zero() -> None:
+    twins = Twins(20, RowSchedule())
+    twins.step(np.array([3, 7]))
+    before = twins.table.state_dict()
+    rows, local = twins.table.peek(torch.tensor([7, 1, 7, 3]))
+    assert torch.equal(rows[local[1]], torch.zeros(WIDTH))
+    assert bool((rows[local[[0, 3]]] != 0).all())
+    assert_same_state(twins.table.state_dict(), before)
+
+
+def test_a_row_that_was_looked_at_but_never_moved() -> None:
+    twins = Twins(20, RowSchedule(average=0.9))
+    looked, _ = twins.table.activate(torch.tensor([5]))
+    twins.step(np.array([3]))
+    assert torch.equal(twins.table.peek(torch.tensor([5]))[0], looked.detach())
+
+
+def assert_same_state(mine: dict[str, object], theirs: dict[str, object]) -> None:
+    assert mine.keys() == theirs.keys()
+    for name, value in mine.items():
+        same = torch.equal(value, theirs[name]) if isinstance(value, torch.Tensor) else value == theirs[name]  # type: ignore[arg-type]
+        assert same, name
+
+
+SCHEDULE = RowSchedule(lr=1e-2, shrink=1e-4, average=0.9)
+
+
+def test_rollback_restores_every_bit() -> None:
+    twins = Twins(4000, SCHEDULE)
+    twins.run(5, share=0.05)
+    before, drawn = twins.table.state_dict(), twins.drawn.bit_generator.state
+    norms = twins.table.group_norms()
+    twins.table.begin()
+    twins.run(5, share=0.3)
+    assert len(twins.table) > 1024 >= len(before["weight"])
+    twins.table.rollback()
+    assert_same_state(twins.table.state_dict(), before)
+    assert torch.equal(twins.table.group_norms(), norms)
+
+    untouched = RowTable(4000, WIDTH, twins.initial)
+    untouched.schedule = SCHEDULE
+    untouched.load_state_dict(before)
+    for table in (twins.table, untouched):
+        twins.drawn.bit_generator.state = drawn
+        go_on(table, n_features=4000)
+    assert_same_state(twins.table.state_dict(), untouched.state_dict())
+
+
+def test_commit_keeps_what_happened() -> None:
+    twins = Twins(50, SCHEDULE)
+    twins.table.begin()
+    twins.run(5, share=0.5)
+    after = twins.table.state_dict()
+    twins.table.commit()
+    assert_same_state(twins.table.state_dict(), after)
+
+
+@pytest.mark.parametrize("rows_before", [0, 3000])
+def test_a_saved_table_goes_on_bit_for_bit(rows_before: int) -> None:
+    twins = Twins(4000, SCHEDULE)
+    twins.run(5, share=0.05)
+    saved, drawn = twins.table.state_dict(), twins.drawn.bit_generator.state
+    loaded = RowTable(4000, WIDTH, twins.initial)
+    loaded.schedule = SCHEDULE
+    loaded.begin()
+    loaded.activate(torch.arange(rows_before))
+    loaded.load_state_dict(saved)
+    for table in (twins.table, loaded):
+        twins.drawn.bit_generator.state = drawn
+        go_on(table, n_features=4000)
+    assert_same_state(loaded.state_dict(), twins.table.state_dict())
+
+
+def go_on(table: RowTable, n_features: int) -> None:
+    rng = np.random.default_rng(7)
+    for _ in range(5):
+        table.begin()
+        leaf, _ = table.activate(torch.from_numpy(np.flatnonzero(rng.random(n_features) < 0.4)))
+        leaf.grad = torch.from_numpy(rng.normal(size=tuple(leaf.shape)).astype(np.float32))
+        table.apply_gradient()
+        table.commit()

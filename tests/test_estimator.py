@@ -1,0 +1,179 @@
+"""SmartClassifier as a scikit-learn user meets it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.datasets import make_classification
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from helpers import assert_same_state, small_batches
+from smartcl import SmartClassifier
+
+QUICK = {"hidden": (16,), "lr": 1e-2, "iterations": 5, "replay": 50}
+
+
+def quick(**more: object) -> SmartClassifier:
+    return SmartClassifier(**{"memory": "20kB", "random_state": 0, **QUICK, **more})
+
+
+def expected_failures(estimator: SmartClassifier) -> dict[str, str]:
+    """None: every check passes."""
+    return {}
+
+
+@parametrize_with_checks([quick(), quick(method="er")], expected_failed_checks=expected_failures)
+def test_scikit_learn_agrees(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_classification(300, 12, n_informative=6, n_classes=3, random_state=0)
+
+
+def test_dense_sparse_and_pandas_learn_the_same(data):
+    X, y = data
+    X = np.where(np.abs(X) < 0.5, 0, X)
+    dense = quick().fit(X, y).predict_proba(X)
+    np.testing.assert_allclose(quick().fit(pd.DataFrame(X), y).predict_proba(pd.DataFrame(X)), dense, atol=0)
+    for kind in (sparse.csr_array, sparse.csr_matrix, sparse.csc_array, sparse.coo_array):
+        np.testing.assert_allclose(quick().fit(kind(X), y).predict_proba(X), dense, atol=1e-4)
+
+
+def test_it_learns(data):
+    X, y = data
+    assert quick(iterations=30).fit(X[:200], y[:200]).score(X[200:], y[200:]) > 0.7
+
+
+def test_classes_may_appear_later_and_keep_their_columns(data):
+    X, y = data
+    names = np.array(["zebra", "ant", "mole"])[y]
+    model = quick()
+    model.partial_fit(X[names == "zebra"], names[names == "zebra"])
+    assert model.classes_.tolist() == ["zebra"]
+    model.partial_fit(X[names != "zebra"], names[names != "zebra"])
+    assert model.classes_.tolist() == ["zebra", "ant", "mole"]
+    assert model.predict_proba(X).shape == (300, 3)
+    assert set(model.predict(X)) <= {"zebra", "ant", "mole"}
+
+
+def test_declared_classes_are_all_there_will_be(data):
+    X, y = data
+    model = quick().partial_fit(X[:50], y[:50] % 2, classes=[0, 1])
+    before = model.learner_.state_dict()
+    with pytest.raises(ValueError, match=r"y contains labels outside classes: \[2\]"):
+        model.partial_fit(X[:50], y[:50])
+    with pytest.raises(ValueError, match="classes must be those of the first call"):
+        model.partial_fit(X[:50], y[:50] % 2, classes=[0, 1, 2])
+    assert_same_state(model.learner_.state_dict(), before)
+
+
+def test_a_refused_first_call_leaves_no_trace(data):
+    X, y = data
+    model = quick()
+    with pytest.raises(ValueError, match="labels outside classes"):
+        model.partial_fit(X, y, classes=[0, 1])
+    assert not hasattr(model, "learner_")
+    model.partial_fit(X, y)
+    assert model.classes_.tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("break_it", "message"),
+    [
+        (lambda X, y: (np.where(X > 2, np.nan, X), y), "Input X contains NaN"),
+        (lambda X, y: (np.where(X > 2, np.inf, X), y), "Input X contains infinity"),
+        (lambda X, y: (X[:, :5], y), "X has 5 features"),
+        (lambda X, y: (X[:0], y[:0]), "0 sample"),
+        (lambda X, y: (X, y[:-1]), "inconsistent numbers of samples"),
+        (lambda X, y: (np.full(X.shape, "word", dtype=object), y), "could not convert string to float"),
+        (lambda X, y: (X, y + 0.5), "Unknown label type"),
+        (lambda X, y: (X.astype(complex), y), "Complex data not supported"),
+    ],
+)
+def test_bad_input_is_refused_and_changes_nothing(data, break_it, message):
+    X, y = data
+    model = quick().partial_fit(X, y)
+    before = model.learner_.state_dict()
+    with pytest.raises(ValueError, match=message):
+        model.partial_fit(*break_it(X, y))
+    assert_same_state(model.learner_.state_dict(), before)
+    assert model.classes_.tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"memory": "-1MB"}, "memory must be"),
+        ({"memory": 4}, "memory must hold at least one sample"),
+        ({"method": "smrt"}, "did you mean smart"),
+        ({"method": "er", "alpha": 0.1}, "unknown parameter 'alpha'"),
+        ({"batch_size": 0}, "batch_size must be"),
+        ({"iterations": 0}, "iterations must be"),
+    ],
+)
+def test_bad_parameters_are_refused_when_fitting(data, parameters, message):
+    with pytest.raises(ValueError, match=message):
+        quick(**parameters).fit(*data)
+
+
+def test_parameters_are_stored_verbatim():
+    model = quick(memory="1 MiB", alpha=0.5)
+    assert clone(model).get_params() == model.get_params()
+    assert model.memory == "1 MiB"
+
+
+@pytest.mark.parametrize("method", ["smart", "smart-paper", "er", "gss-greedy"])
+def test_a_loaded_model_learns_on_as_if_it_had_never_stopped(tmp_path, data, method):
+    X, y = data
+    straight = quick(method=method).partial_fit(X[:150], y[:150])
+    straight.save(tmp_path / "model")
+    resumed = SmartClassifier.load(tmp_path / "model")
+    np.testing.assert_array_equal(resumed.predict_proba(X), straight.predict_proba(X))
+    for model in (straight, resumed):
+        model.partial_fit(X[150:], y[150:])
+    assert_same_state(straight.learner_.state_dict(), resumed.learner_.state_dict())
+    assert resumed.get_params() == straight.get_params()
+
+
+def test_names_and_string_classes_survive_saving(tmp_path, data):
+    X, y = data
+    frame = pd.DataFrame(X, columns=[f"f{i}" for i in range(12)])
+    model = quick().fit(frame, np.array(["a", "bb", "ccc"])[y])
+    model.save(tmp_path / "model")
+    loaded = SmartClassifier.load(tmp_path / "model")
+    assert loaded.predict(frame).tolist() == model.predict(frame).tolist()
+    assert loaded.feature_names_in_.tolist() == model.feature_names_in_.tolist()
+
+
+def test_the_memory_says_what_it_holds(data):
+    model = quick(memory="2kB").fit(*data)
+    held = model.memory_.store.nbytes
+    assert held <= 2000
+    assert (
+        repr(model.memory_) == f"{len(model.memory_)} samples in {held / 1000:.3g} kB of 2 kB, 12 of 12 features kept"
+    )
+
+
+def test_bytes_stay_bytes():
+    rng = np.random.default_rng(0)
+    X = (rng.integers(0, 255, (100, 40)) * (rng.random((100, 40)) < 0.2)).astype(np.uint8)
+    model = quick(memory="50 samples").fit(X, X[:, 0] > 0)
+    assert model.memory_.budget.nbytes == 50 * 40
+    assert len(model.memory_) > 80, "whole, the same bytes hold fewer than 50"
+
+
+def test_saving_before_fitting_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="not fitted yet"):
+        quick().save(tmp_path)
+
+
+def test_a_stream_of_sparse_batches():
+    model = quick(memory="2kB")
+    for batch in small_batches(sparse_rows=True):
+        model.partial_fit(batch.x, batch.y.numpy())
+    assert model.memory_.store.nbytes <= 2000
