@@ -7,7 +7,7 @@ import warnings
 
 import typer
 
-from smartcl.cli import demo, methods, run
+from smartcl.cli import demo, methods, reproduce, run
 from smartcl.streams.chunks import FetchError
 
 #: What Typer returns after ctrl-C.
@@ -22,6 +22,7 @@ app = typer.Typer(
 app.command("demo")(demo.demo)
 app.command("run")(run.run_command)
 app.command("methods")(methods.methods)
+app.command("reproduce")(reproduce.reproduce)
 
 
 def main() -> None:

@@ -26,8 +26,8 @@ def smart(
     replay: int = 150,
     average: float = 0.998,
     smoothing: float = 0.1,
-    alpha: float = 0.1,
-    form: str = "decoupled",
+    alpha: float = 1e-5,
+    form: str = "exact",
     beta: float = 0.0,
     patience: int = 3,
 ) -> Learner:

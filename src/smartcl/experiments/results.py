@@ -1,0 +1,40 @@
+"""Results on disk: one run is one JSON file, whole or not there."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from smartcl.experiments.spec import RunSpec
+
+
+class ResultFolder:
+    """The results of runs, each under a name made from its spec."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def path(self, spec: RunSpec) -> Path:
+        """Where the result of this run is, or will be."""
+        return self.folder / spec.dataset / spec.method / f"{spec.key}.json"
+
+    def load(self, spec: RunSpec) -> dict[str, Any] | None:
+        """The result, if this run was made; a damaged file counts as a run not made."""
+        try:
+            result = json.loads(self.path(spec).read_text())
+        except (FileNotFoundError, ValueError):
+            return None
+        return result if isinstance(result, dict) else None
+
+    def save(self, spec: RunSpec, result: dict[str, Any]) -> None:
+        """Write the result in one stroke: whatever interrupts, no half file stays under its name."""
+        path = self.path(spec)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+        try:
+            part.write_text(json.dumps(result, indent=1) + "\n")
+            part.replace(path)
+        finally:
+            part.unlink(missing_ok=True)

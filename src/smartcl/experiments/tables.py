@@ -1,0 +1,94 @@
+"""The paper's tables as grids of runs, with the published cells beside ours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from statistics import fmean, stdev
+from typing import Any
+
+from smartcl.experiments.published import TABLE_1, TABLE_2, Cells
+from smartcl.experiments.results import ResultFolder
+from smartcl.experiments.spec import RunSpec
+
+
+@dataclass(frozen=True)
+class Row:
+    """A method with its parameters; ``printed`` is the row of the paper's table to set beside it."""
+
+    label: str
+    method: str
+    parameters: dict[str, Any] = field(default_factory=dict)
+    printed: str | None = None
+
+
+@dataclass(frozen=True)
+class Table:
+    """``at(column)`` says what of a run the column decides (memory, noise)."""
+
+    name: str
+    title: str
+    dataset: str
+    rows: tuple[Row, ...]
+    columns: tuple[str, ...]
+    at: Callable[[str], dict[str, str]]
+    published: Cells
+    seeds: int = 5
+
+    def specs(self, seeds: int) -> list[RunSpec]:
+        """Every run of the table, all cells of a seed before the next seed."""
+        return [self.spec(row, column, seed) for seed in range(seeds) for row in self.rows for column in self.columns]
+
+    def spec(self, row: Row, column: str, seed: int) -> RunSpec:
+        return RunSpec.of(row.parameters, dataset=self.dataset, method=row.method, seed=seed, **self.at(column))
+
+    def cell(self, row: Row, column: str, seeds: int, results: ResultFolder) -> dict[str, Any]:
+        """Mean, standard deviation and number of the runs that are there, and the published value."""
+        found = [results.load(self.spec(row, column, seed)) for seed in range(seeds)]
+        values = [result["accuracy"] for result in found if result is not None]
+        printed = None if row.printed is None else self.published[row.printed]
+        return {
+            "row": row.label,
+            "column": column,
+            "mean": fmean(values) if values else None,
+            "std": stdev(values) if len(values) > 1 else None,
+            "n": len(values),
+            "published": None if printed is None else printed[self.columns.index(column)][0],
+        }
+
+
+def memory(column: str) -> dict[str, str]:
+    return {"memory": f"{column} samples"}
+
+
+def foreign(column: str) -> dict[str, str]:
+    return {"memory": "300 samples", "noise": "none" if column == "clean" else f"foreign:0.{column[0]}"}
+
+
+SMART_ROWS = (Row("SMART, paper's settings", "smart-paper", printed="SMART"), Row("smart", "smart"))
+ER_ROWS = (Row("ER, whole images", "er"),)
+SELECTORS = (Row("GSS-Greedy", "gss-greedy", printed="GSS-Greedy"),)
+
+TABLES = {
+    table.name: table
+    for table in (
+        Table(
+            "table1",
+            "Disjoint MNIST: accuracy by memory (in whole images' bytes)",
+            "disjoint-mnist",
+            (*SELECTORS, *ER_ROWS, *SMART_ROWS),
+            ("100", "200", "300", "400", "500"),
+            memory,
+            TABLE_1,
+        ),
+        Table(
+            "table2",
+            "Disjoint MNIST, 300 images' bytes: accuracy by share of foreign labels",
+            "disjoint-mnist",
+            (*SELECTORS, *ER_ROWS, *SMART_ROWS),
+            ("clean", "10%", "20%", "30%", "40%", "50%"),
+            foreign,
+            TABLE_2,
+        ),
+    )
+}
