@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.typing import NDArray
@@ -96,6 +96,7 @@ def test_each_row_takes_the_smallest_format(data, x: NDArray[np.float32], positi
     assert rows.lengths.tolist() == [cheapest(row, schema, positional) for row in x]
 
 
+@example([{255}, {256}, {3, 259}, {3, 260}, {65_535}, {65_536}, {300, 65_536}], 7.0)
 @given(st.lists(st.sets(st.integers(0, 200_000), max_size=12), max_size=5), st.sampled_from([1.0, 7.0, 0.5, 0.1]))
 def test_wide_rows_are_written_by_id(rows_of_ids: list[set[int]], value: float) -> None:
     x = sparse.lil_array((len(rows_of_ids), 200_001), dtype=np.float32)
@@ -125,8 +126,9 @@ def test_an_image_costs_a_mask_and_its_non_zero_pixels() -> None:
     assert {pair(code) for code in rows.formats.tolist()} == {(Layout.MASK, Kind.UINT8)}
 
 
-def test_csr_oddities_are_put_right() -> None:
-    data = np.array([200, 100, 0, 3], dtype=np.uint8)  # a duplicate whose sum exceeds uint8, and an explicit zero
+@pytest.mark.parametrize("dtype", ["uint8", "float32"])
+def test_csr_oddities_are_put_right(dtype: str) -> None:
+    data = np.array([200, 100, 0, 3], dtype=dtype)  # a duplicate whose sum exceeds uint8, and an explicit zero
     x = sparse.csr_array((data, np.array([5, 5, 2, 1]), np.array([0, 4])), shape=(1, 8))
     rows = nonzeros_of(x, Schema.full(8))
     assert rows.ids.tolist() == [1, 5]

@@ -68,6 +68,31 @@ def test_whole_rows_keep_every_feature_and_every_value() -> None:
     assert not torch.signbit(halves.gather(np.array([0])).x).any()
 
 
+@pytest.mark.parametrize(
+    "index",
+    [
+        [],
+        [0],
+        [9],
+        [0, 1, 2],
+        [0, 2, 3, 7, 8, 9],
+        [9, 8, 7],
+        [5, 5, 6, 6],
+        [8, 9, 0, 1],
+        [*range(10)],
+    ],
+)
+@pytest.mark.parametrize("whole", [None, "uint8"])
+def test_take_is_a_selection_of_rows(index: list[int], whole: str | None) -> None:
+    x = images(10)
+    store = SampleStore.empty(784, sparse=False, whole_dtype=whole).pack(x, np.arange(10))
+    taken = store.take(np.array(index, dtype=np.int64))
+    assert torch.equal(taken.gather(np.arange(len(index))).x, x[index].float())
+    assert taken.labels.tolist() == index
+    assert taken.sizes.tolist() == store.sizes[index].tolist()
+    assert taken.nbytes == store.sizes[index].sum()
+
+
 def test_nothing_can_be_changed_in_place() -> None:
     x, score, y = images(4), np.ones(4, dtype=np.float32), torch.zeros(4, dtype=torch.long)
     store = SampleStore.empty(784, sparse=False).pack(x, y, score=score)

@@ -14,13 +14,14 @@ from smartcl.network.prox import group_lasso, prox_preconditioned, shrink_rows_,
 
 @st.composite
 def problems(draw: st.DrawFn) -> tuple[torch.Tensor, torch.Tensor, float]:
-    """Rows of weights at scales 1e-4..1e2, a metric of 1e-4..1e4 within each row, and a strength of 1e-6..1e6."""
+    """Rows at scales 1e-4..1e2, a metric of 1e-4..1e4, a strength of 1e-6..10 times what would kill the first row."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     shape = draw(st.integers(1, 5)), draw(st.integers(1, 8))
     weight = rng.normal(size=shape) * 10.0 ** rng.uniform(-4, 2, (shape[0], 1))
     weight *= rng.random(shape) < draw(st.sampled_from([0.5, 1.0]))
     metric = 10.0 ** rng.uniform(*draw(st.sampled_from([(-4, 4), (-4, -3), (0, 0), (2, 4)])), shape)
-    return torch.from_numpy(weight), torch.from_numpy(metric), float(10.0 ** draw(st.floats(-6, 6)))
+    strength = 10.0 ** draw(st.floats(-6, 1)) * max(np.linalg.norm(metric[0] * weight[0]), 1e-6)
+    return torch.from_numpy(weight), torch.from_numpy(metric), float(strength)
 
 
 def assert_optimal(w: torch.Tensor, u: torch.Tensor, d: torch.Tensor, strength: float) -> None:

@@ -33,11 +33,11 @@ class Twins:
         for _ in range(steps):
             self.step(np.flatnonzero(self.rng.random(len(self.seen)) < share))
 
-    def step(self, features: np.ndarray) -> None:
+    def step(self, features: np.ndarray, force: float = 1.0) -> None:
         index = torch.from_numpy(features)
         leaf, local = self.table.activate(index)
         assert torch.equal(local, torch.arange(len(features)))
-        slope = torch.from_numpy(self.pull[features] + self.rng.normal(size=(len(features), WIDTH)))
+        slope = torch.from_numpy(force * (self.pull[features] + self.rng.normal(size=(len(features), WIDTH))))
         leaf.grad = slope.float()
         new = features[~self.seen[features]]
         self.seen[new] = True
@@ -107,6 +107,18 @@ def test_asleep_the_rows_shrink(share: float, shrink: float) -> None:
     assert max(twins.errors()) < rounding(400) + 20 * shrink
 
 
+def test_asleep_the_average_sees_the_row_fade() -> None:
+    """Without momentum, and with the average warmed up, nothing is approximate but the last part of a step."""
+    shrink = 2e-3
+    twins = Twins(40, RowSchedule(lr=1e-2, shrink=shrink, average=0.98))
+    for step in range(650):
+        twins.step(np.arange(40 if step == 450 else 1), force=0.0)
+    assert 0 < int((twins.table.group_norms() > 0).sum()) < 40
+    weight, average, norm = twins.errors()
+    assert max(weight, norm) < rounding(650)
+    assert average < rounding(650) + 0.1 * shrink
+
+
 @pytest.mark.parametrize("share", [0.5, 0.05])
 def test_rows_die_as_in_the_dense_matrix(share: float) -> None:
     shrink = 1e-2
@@ -118,6 +130,20 @@ def test_rows_die_as_in_the_dense_matrix(share: float) -> None:
     assert torch.equal(dead, twins.table.peek(torch.arange(60))[0].abs().amax(dim=1) == 0)
     assert float(dense[dead].max()) < 20 * shrink
     assert float(norms[dense == 0].max()) < 20 * shrink
+
+
+def test_a_row_killed_by_the_exact_step_stays_dead_while_it_sleeps() -> None:
+    twins = Twins(20, RowSchedule(lr=1e-2))
+    twins.table.begin()
+    twins.run(3, share=1.0)
+    twins.table.prox_touched(1e6)
+    assert torch.equal(twins.table.group_norms(), torch.zeros(20))
+    twins.table.commit()
+    for _ in range(30):
+        twins.step(np.arange(5))
+    norms = twins.table.group_norms()
+    assert torch.equal(norms > 0, torch.arange(20) < 5)
+    torch.testing.assert_close(norms, row_norms(twins.table.peek(torch.arange(20))[0]))
 
 
 def test_more_rows_than_the_first_reservation() -> None:
@@ -206,8 +232,6 @@ def test_a_saved_table_goes_on_bit_for_bit(rows_before: int) -> None:
 def go_on(table: RowTable, n_features: int) -> None:
     rng = np.random.default_rng(7)
     for _ in range(5):
-        table.begin()
         leaf, _ = table.activate(torch.from_numpy(np.flatnonzero(rng.random(n_features) < 0.4)))
         leaf.grad = torch.from_numpy(rng.normal(size=tuple(leaf.shape)).astype(np.float32))
         table.apply_gradient()
-        table.commit()

@@ -122,13 +122,13 @@ def on_row_table(lasso: GroupLasso, monkeypatch: pytest.MonkeyPatch) -> tuple[ML
 
 
 def test_a_row_table_takes_the_exact_step_on_the_rows_touched(monkeypatch: pytest.MonkeyPatch) -> None:
-    lasso = GroupLasso(30.0, "exact")
+    lasso = GroupLasso(300.0, "exact")
     network, adam = on_row_table(lasso, monkeypatch)
     table, schedule = network.table, network.table.schedule
     touched = table._row_of[:8].long()
     weight = table.rows()
     metric = (table.square / (1 - schedule.betas[1] ** table.step)).sqrt().add(schedule.eps) / schedule.lr
-    expected = prox_preconditioned(weight[touched], metric[touched], 30.0 * 2)
+    expected = prox_preconditioned(weight[touched], metric[touched], 300.0 * 2)
     lasso.settle(network, adam)
     torch.testing.assert_close(table.rows()[touched], expected)
     assert bool((expected == 0).all(dim=1).any()), "some rows must have died"

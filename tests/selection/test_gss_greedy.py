@@ -23,9 +23,9 @@ class Samples:
         rng = np.random.default_rng(seed)
         self.network = MLP(InputSpec(n_features=6, n_classes=2), (5,), rng)
         self.x = torch.from_numpy(rng.normal(size=(n_memory + n_new, 6)).astype(np.float32) + 1.0)
-        self.y = torch.full((n_memory + n_new,), 1)
+        self.y = torch.from_numpy(rng.integers(0, 2, n_memory + n_new))
         if opposed:
-            self.y[:n_memory] = 0
+            self.y[:n_memory], self.y[n_memory:] = 0, 1
         self.n_memory, self.n_new = n_memory, n_new
         self.scores = rng.uniform(-1, 1, n_memory + n_new).astype(np.float32)
         self._trace = cache(lambda index: trace(self.network, self.x[list(index)], self.y[list(index)]))

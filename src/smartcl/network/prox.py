@@ -53,24 +53,27 @@ def prox_preconditioned(
 
     A row is zero iff ``‖d∘w‖ ≤ strength``. Otherwise ``u_j = d_j w_j r / (d_j r + strength)`` where ``r = ‖u‖`` is the
     root of ``Σ_j (d_j w_j)² / (d_j r + strength)² = 1``. Newton on the reciprocal root ``1/√φ(r)``, which is nearly
-    linear, converges monotonically from the left in a handful of steps.
+    linear, converges monotonically from the left in a handful of steps. It starts where the extremes of ``d`` bound
+    ``r`` from below: from zero, a weak strength would overflow single precision.
     """
     if not strength:
         return weight.clone()
     pull = metric * weight
-    alive = row_norms(pull) > strength
+    force = row_norms(pull)
+    alive = force > strength
     result = torch.zeros_like(weight)
     if not bool(alive.any()):
         return result
     d, pull = metric[alive], pull[alive]
-    r = torch.zeros(len(d), 1)
+    low = torch.maximum((force[alive] - strength) / d.amax(dim=1), row_norms(weight[alive]) - strength / d.amin(dim=1))
+    r = low[:, None]
     for _ in range(iterations):
         inverse = torch.add(strength, d * r).reciprocal_()
         terms = (pull * inverse).square_()
         phi = terms.sum(dim=1, keepdim=True)
         slope = -2 * terms.mul_(inverse).mul_(d).sum(dim=1, keepdim=True)
         step = 2 * phi * (1 - phi.sqrt()) / slope
-        r += step
+        r = (r + step).clamp_(min=0)
         if float((step.abs() / r.clamp(min=1e-30)).max()) < 1e-6:
             break
     result[alive] = pull.mul_(r).mul_(inverse.copy_(torch.add(strength, d * r)).reciprocal_())

@@ -127,11 +127,14 @@ class RowTable:
             return
         s, awake = self.schedule, self._awake(rows)
         scale = awake.square.div(1 - s.betas[1] ** self.step).sqrt_().add_(s.eps)
-        self.weight[rows] = prox_preconditioned(awake.weight, scale / s.lr, strength)
-        self.mean[rows], self.square[rows], self.average[rows] = awake.mean, awake.square, awake.average
+        weight = prox_preconditioned(awake.weight, scale / s.lr, strength)
+        # No proximal step reaches a sleeping row: stale momentum would revive a dead one for good.
+        mean = awake.mean * (weight != 0).any(dim=1, keepdim=True)
+        self.weight[rows], self.mean[rows] = weight, mean
+        self.square[rows], self.average[rows] = awake.square, awake.average
         self.last[rows] = self.step
-        path = awake.mean / scale.mul_((1 - s.betas[1] ** self.step) ** 0.5)
-        self.products[rows] = _products(self.weight[rows], path)
+        path = mean / scale.mul_((1 - s.betas[1] ** self.step) ** 0.5)
+        self.products[rows] = _products(weight, path)
 
     def group_norms(self) -> torch.Tensor:
         """The norm of each feature's row now; zero for one never seen."""
