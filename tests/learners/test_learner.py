@@ -18,7 +18,7 @@ from smartcl.selection.reservoir import Reservoir
 from smartcl.streams.batch import Batch
 
 #: A group lasso that kills most of the small stream's useless features, not the useful one.
-STRONG = 4.0
+STRONG = {"alpha": 4.0, "form": "decoupled"}
 
 PRESETS = ["smart", "smart-paper", "er", "gss-greedy"]
 
@@ -137,7 +137,7 @@ def test_alternating_steps_take_two():
 
 
 def test_nothing_is_forgotten_while_everything_fits():
-    learner = small("smart", "1MB", alpha=1e4)
+    learner = small("smart", "1MB", alpha=1e4, form="decoupled")
     for batch in small_batches():
         learner.observe(batch)
     assert int((learner.model.network.group_norms() > 0).sum()) < 20, "the penalty must have killed features"
@@ -146,7 +146,7 @@ def test_nothing_is_forgotten_while_everything_fits():
 
 
 def test_under_pressure_dead_features_go_first_and_make_room_for_samples():
-    strict, none = small("smart", 1500, alpha=STRONG, patience=1), small("smart", 1500, alpha=0.0)
+    strict, none = small("smart", 1500, **STRONG, patience=1), small("smart", 1500, alpha=0.0)
     for batch in small_batches(12, 20):
         strict.observe(batch)
         none.observe(batch)
@@ -155,7 +155,7 @@ def test_under_pressure_dead_features_go_first_and_make_room_for_samples():
 
 
 def test_dropping_features_changes_no_logit_bit():
-    learner = small("smart", "1MB", alpha=STRONG)
+    learner = small("smart", "1MB", **STRONG)
     for batch in small_batches(12, 20):
         learner.observe(batch)
     alive = learner.model.network.group_norms() > 0
@@ -166,7 +166,7 @@ def test_dropping_features_changes_no_logit_bit():
 
 
 def test_a_revived_feature_is_missing_in_older_samples_and_gets_no_gradient_from_them():
-    learner = small("smart", 1500, alpha=STRONG, patience=1)
+    learner = small("smart", 1500, **STRONG, patience=1)
     for batch in small_batches(12, 20):
         learner.observe(batch)
     dead = int(np.flatnonzero(~learner.memory.store.schema.mask)[0])
@@ -186,7 +186,7 @@ def test_an_offset_transform_keeps_missing_at_zero(monkeypatch):
     original = learner_module.prepare
     monkeypatch.setattr(learner_module, "prepare", lambda *a, **k: seen.append(a) or original(*a, **k))
     spec = small_spec().__class__(20, 2, "float32", offset=0.5, scale=2.0)
-    learner = build_learner("smart", spec, 1500, 0, **{**SMALL, "alpha": STRONG, "patience": 1})
+    learner = build_learner("smart", spec, 1500, 0, **{**SMALL, **STRONG, "patience": 1})
     for batch in small_batches(12, 20):
         learner.observe(batch)
     assert seen

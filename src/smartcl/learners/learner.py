@@ -16,6 +16,7 @@ from smartcl.learners.model import Model
 from smartcl.learners.recipe import Recipe
 from smartcl.learners.replay_memory import Notes, Observation, ReplayMemory
 from smartcl.memory import SampleStore
+from smartcl.network.denormals import flushed_denormals
 from smartcl.network.gradients import Trace, trace
 from smartcl.network.inputs import Prepared, prepare
 from smartcl.regularizers.regularizer import Regularizer
@@ -63,8 +64,9 @@ class Learner:
         batch = self.check(batch)  # line 4
         with self._all_or_nothing():
             new: Labelled = prepare(batch.x, self.spec), batch.y
-            self.learn(new, batch.task)  # lines 5, 6
-            self.model.settle()
+            with flushed_denormals():
+                self.learn(new, batch.task)  # lines 5, 6
+                self.model.settle()
             observation = self.remember(batch)  # lines 7-10
             if self.recipe.consolidate == "batch":
                 self.model.consolidate(*new)  # line 11
@@ -111,7 +113,7 @@ class Learner:
 
     def remember(self, batch: Batch) -> Observation:
         """Store the batch's schematic form; over budget, let the selector choose."""
-        alive = (self.model.network.group_norms() > 0).numpy()
+        alive = self.model.network.alive().numpy()
         candidates = self.memory.candidates(batch, alive, self.notes(batch))
         return self.memory.select(candidates, _Geometry(self, candidates), self.rng)
 

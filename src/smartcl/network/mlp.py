@@ -47,6 +47,10 @@ class DenseInput(nn.Module):
         """The Euclidean norm of each feature's row of weights."""
         return row_norms(self.weight.detach())
 
+    def alive(self) -> torch.Tensor:
+        """Which features have a weight that is not zero."""
+        return self.group_norms() > 0
+
 
 class RowInput(nn.Module):
     """The first layer of a very wide sparse input: a ``RowTable`` whose touched rows alone cost anything."""
@@ -66,6 +70,10 @@ class RowInput(nn.Module):
     def group_norms(self) -> torch.Tensor:
         """The norm of each feature's row; zero for a feature that was never seen."""
         return self.table.group_norms()
+
+    def alive(self) -> torch.Tensor:
+        """Which features have weights, or may get some: one never seen is not dead."""
+        return (self.group_norms() > 0) | ~self.table.seen
 
 
 class AveragedRowInput(nn.Module):
@@ -130,6 +138,11 @@ class MLP(nn.Module):
         """The norm of each input feature's first-layer weights."""
         assert not isinstance(self.first, AveragedRowInput)
         return self.first.group_norms()
+
+    def alive(self) -> torch.Tensor:
+        """Which input features the network still listens to."""
+        assert not isinstance(self.first, AveragedRowInput)
+        return self.first.alive()
 
     def full_weights(self) -> dict[str, torch.Tensor]:
         """Every weight by name, detached; those of a row table are its rows, in order of first sight."""

@@ -7,7 +7,7 @@ missed in closed form, so the cost of a step is linear in the non-zeros of its b
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,9 @@ import torch
 
 from smartcl.network.prox import prox_preconditioned, shrink_factor, shrink_rows_
 from smartcl.network.sleep import pushes, trails, warm_decay
+
+#: Rows worked on at a time: what is made of them stays in the cache.
+PIECE = 4096
 
 
 @dataclass(frozen=True)
@@ -36,6 +39,16 @@ class _Slice:
     mean: torch.Tensor
     square: torch.Tensor
     average: torch.Tensor
+
+    @classmethod
+    def join(cls, pieces: list[_Slice]) -> _Slice:
+        columns = zip(*((p.weight, p.mean, p.square, p.average) for p in pieces), strict=True)
+        return cls(*(torch.cat(column) for column in columns))
+
+    def pieces(self) -> Iterator[_Slice]:
+        """Views of at most ``PIECE`` rows each."""
+        columns = (torch.split(c, PIECE) for c in (self.weight, self.mean, self.square, self.average))
+        return (_Slice(*piece) for piece in zip(*columns, strict=True))
 
 
 class RowTable:
@@ -70,12 +83,17 @@ class RowTable:
     def n_features(self) -> int:
         return len(self._row_of)
 
+    @property
+    def seen(self) -> torch.Tensor:
+        """Which features have a row."""
+        return self._row_of >= 0
+
     def activate(self, features: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """The distinct rows these features need, as a leaf that collects their gradient, and each one's place in it."""
         distinct, local = torch.unique(features, return_inverse=True)
         rows = self._rows_for(distinct)
         awake = self._awake(rows)
-        leaf = awake.weight.clone().requires_grad_()
+        leaf = awake.weight.detach().requires_grad_()
         self._active = (rows, leaf, awake)
         return leaf, local
 
@@ -95,52 +113,37 @@ class RowTable:
         values[known] = awake.average if average else awake.weight
         return values, local
 
+    @torch.no_grad()
     def apply_gradient(self) -> None:
         """One Adam step on the active rows, then the shrinkage and the average."""
         assert self._active is not None
         rows, leaf, awake = self._active
         assert leaf.grad is not None
         self.step += 1
-        s = self.schedule
-        beta1, beta2 = s.betas
-        awake.mean.lerp_(leaf.grad, 1 - beta1)
-        awake.square.mul_(beta2).addcmul_(leaf.grad, leaf.grad, value=1 - beta2)
-        root = (1 - beta2**self.step) ** 0.5
-        path = awake.mean / awake.square.sqrt().add_(s.eps * root)
-        weight = awake.weight.sub_(path, alpha=s.lr * root / (1 - beta1**self.step))
-        if s.shrink:
-            shrink_rows_(weight, s.shrink)
-        if s.average:
-            awake.average.lerp_(weight, 1 - warm_decay(s.average, self.step))
         self._remember(rows)
-        self.weight[rows], self.mean[rows], self.square[rows] = weight, awake.mean, awake.square
-        if s.average:
-            self.average[rows] = awake.average
-        self.last[rows] = self.step
-        self.products[rows] = _products(weight, path)
+        for piece, some, gradient in zip(
+            torch.split(rows, PIECE), awake.pieces(), torch.split(leaf.grad, PIECE), strict=True
+        ):
+            self._descend(piece, some, gradient)
         self._active = None
 
     def prox_touched(self, strength: float) -> None:
         """The exact proximal step, in Adam's metric, on the rows touched since ``begin``; untouched rows sleep on."""
-        rows = torch.cat([entry["rows"] for entry in self._journal or []] or [torch.zeros(0, dtype=torch.int64)])
-        if not len(rows):
-            return
-        s, awake = self.schedule, self._awake(rows)
-        scale = awake.square.div(1 - s.betas[1] ** self.step).sqrt_().add_(s.eps)
-        weight = prox_preconditioned(awake.weight, scale / s.lr, strength)
-        # No proximal step reaches a sleeping row: stale momentum would revive a dead one for good.
-        mean = awake.mean * (weight != 0).any(dim=1, keepdim=True)
-        self.weight[rows], self.mean[rows] = weight, mean
-        self.square[rows], self.average[rows] = awake.square, awake.average
-        self.last[rows] = self.step
-        path = mean / scale.mul_((1 - s.betas[1] ** self.step) ** 0.5)
-        self.products[rows] = _products(weight, path)
+        s, correction = self.schedule, 1 - self.schedule.betas[1] ** self.step
+        touched = [entry["rows"] for entry in self._journal or []]
+        for rows in torch.split(torch.cat(touched), PIECE) if touched else ():
+            awake = self._awake(rows)
+            scale = awake.square.div(correction).sqrt_().add_(s.eps)
+            weight = prox_preconditioned(awake.weight, scale / s.lr, strength)
+            # No proximal step reaches a sleeping row: stale momentum would revive a dead one for good.
+            mean = awake.mean * (weight != 0).any(dim=1, keepdim=True)
+            self._write(rows, _Slice(weight, mean, awake.square, awake.average), mean / scale.mul_(correction**0.5))
 
     def group_norms(self) -> torch.Tensor:
         """The norm of each feature's row now; zero for one never seen."""
         pushed, shrinkage = self._lengths(torch.arange(self._used))[1:]
         norms = torch.zeros(self.n_features)
-        seen = self._row_of >= 0
+        seen = self.seen
         norms[seen] = (pushed - shrinkage).clamp_(min=0).float()[self._row_of[seen].long()]
         return norms
 
@@ -206,13 +209,43 @@ class RowTable:
             grown[: len(old)] = old
             setattr(self, name, grown)
 
+    def _descend(self, rows: torch.Tensor, awake: _Slice, gradient: torch.Tensor) -> None:
+        """An Adam step on some rows that are awake."""
+        s, (beta1, beta2) = self.schedule, self.schedule.betas
+        awake.mean.lerp_(gradient, 1 - beta1)
+        awake.square.mul_(beta2).addcmul_(gradient, gradient, value=1 - beta2)
+        root = (1 - beta2**self.step) ** 0.5
+        path = awake.mean / awake.square.sqrt().add_(s.eps * root)
+        awake.weight.sub_(path, alpha=s.lr * root / (1 - beta1**self.step))
+        if s.shrink:
+            shrink_rows_(awake.weight, s.shrink)
+        if s.average:
+            awake.average.lerp_(awake.weight, 1 - warm_decay(s.average, self.step))
+        self._write(rows, awake, path)
+
+    def _write(self, rows: torch.Tensor, now: _Slice, path: torch.Tensor) -> None:
+        """Keep these rows as they are now; ``path`` is where momentum pushes them from here."""
+        self.weight.index_copy_(0, rows, now.weight)
+        self.mean.index_copy_(0, rows, now.mean)
+        self.square.index_copy_(0, rows, now.square)
+        if self.schedule.average:
+            self.average.index_copy_(0, rows, now.average)
+        self.last[rows] = self.step
+        self.products[rows] = _products(now.weight, path)
+
     def _awake(self, rows: torch.Tensor) -> _Slice:
+        """These rows as they are now, worked out piece by piece."""
+        if len(rows) <= PIECE:
+            return self._awake_piece(rows)
+        return _Slice.join([self._awake_piece(piece) for piece in torch.split(rows, PIECE)])
+
+    def _awake_piece(self, rows: torch.Tensor) -> _Slice:
         """These rows as a dense optimizer would have them now, had their gradient been zero while they slept."""
         s = self.schedule
         beta1, beta2 = s.betas
         last = self.last[rows]
-        weight, mean, square = self.weight[rows], self.mean[rows], self.square[rows]
-        average = self.average[rows] if s.average else weight
+        weight, mean, square = (table.index_select(0, rows) for table in (self.weight, self.mean, self.square))
+        average = self.average.index_select(0, rows) if s.average else weight
         if not bool((last < self.step).any()):
             return _Slice(weight, mean, square, average)
         slept = (self.step - last).double()
@@ -244,7 +277,7 @@ class RowTable:
         fresh = rows[~self._journalled[rows]]
         if len(fresh):
             self._journalled[fresh] = True
-            entry = {name: getattr(self, name)[fresh].clone() for name in self._columns}
+            entry = {name: getattr(self, name).index_select(0, fresh) for name in self._columns}
             self._journal.append({"rows": fresh, **entry})
 
 

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from difflib import get_close_matches
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
+from smartcl.streams.civil_unrest import COUNTRIES, civil_unrest
 from smartcl.streams.corruption import NoiseModel
 from smartcl.streams.digit_streams import disjoint_digits, disjoint_mnist, split_mnist
+from smartcl.streams.flu import SEASONS, flu
+from smartcl.streams.newsgroups import newsgroups
+from smartcl.streams.simulated import simulated_events
 from smartcl.streams.stream import TaskStream
 
 
@@ -22,10 +27,19 @@ def bundled_digits(*, seed: int, noise: NoiseModel | str | None, data_dir: Path 
     return disjoint_digits(seed=seed, noise=noise)
 
 
+def simulated_stream(*, seed: int, noise: NoiseModel | str | None, data_dir: Path | str | None) -> TaskStream:
+    """The stream of ``simulated_events``, made on the spot."""
+    return simulated_events(seed=seed, noise=noise).stream
+
+
 DATASETS: dict[str, StreamBuilder] = {
     "disjoint-mnist": disjoint_mnist,
     "split-mnist": split_mnist,
     "disjoint-digits": bundled_digits,
+    **{f"civil-{country.lower()}": partial(civil_unrest, country) for country in COUNTRIES},
+    **{f"flu-{years}": partial(flu, years) for years in SEASONS},
+    "newsgroups": newsgroups,
+    "simulated-events": simulated_stream,
 }
 
 

@@ -53,7 +53,7 @@ class TaskStream:
     """Tasks one after the other, cut into batches: iterate to learn, read ``tasks`` to test.
 
     Each epoch visits a task's samples in an order drawn from ``seed``. Batches carry the task's number and
-    each sample's position in the stream as ``ids``.
+    each sample's position in the stream as ``ids``. Features and tasks have names where the data give them.
     """
 
     name: str
@@ -62,6 +62,14 @@ class TaskStream:
     batch_size: int
     seed: int
     epochs: int = 1
+    feature_names: tuple[str, ...] | None = None
+    task_names: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        if self.feature_names is not None and len(self.feature_names) != self.n_features:
+            raise ValueError(f"one name per feature: {self.n_features} features, {len(self.feature_names)} names")
+        if self.task_names is not None and len(self.task_names) != len(self.tasks):
+            raise ValueError(f"one name per task: {len(self.tasks)} tasks, {len(self.task_names)} names")
 
     @property
     def n_features(self) -> int:
