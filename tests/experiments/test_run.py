@@ -8,7 +8,7 @@ import torch
 
 from smartcl.experiments.run import learn, run
 from smartcl.experiments.spec import RunSpec
-from smartcl.learners.methods import build_learner
+from smartcl.learners.methods import METHODS, build_learner
 from smartcl.streams import load_stream
 
 QUICK = {"hidden": (8,), "iterations": 1}
@@ -26,6 +26,12 @@ def test_the_key_changes_with_anything_in_the_spec():
     ]
     assert len({base.key, *(other.key for other in others)}) == 7
     assert base.key == RunSpec.of({"lr": "0.001"}, dataset="disjoint-mnist", method="er").key
+
+
+def test_the_key_changes_with_a_methods_defaults(monkeypatch):
+    before = RunSpec("disjoint-mnist", "er").key
+    monkeypatch.setitem(METHODS, "er", METHODS["smart"])
+    assert RunSpec("disjoint-mnist", "er").key != before
 
 
 def test_the_matrix_is_what_testing_by_hand_gives():

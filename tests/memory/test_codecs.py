@@ -48,11 +48,11 @@ def test_rows_survive_bit_for_bit(data, x: NDArray[np.float32], as_csr: bool, po
     schema = schema_for(data.draw, x.shape[1])
     rows = encode(nonzeros_of(sparse.csr_array(x) if as_csr else torch.from_numpy(x), schema), schema, positional)
     assert rows.lengths.sum() == rows.arena.size
-    assert same_bits(decode_dense(rows, (schema,)), x[:, schema.features])
-    back = decode_nonzeros(rows, (schema,)).to_csr(x.shape[1])
+    assert same_bits(decode_dense(rows, schema), x[:, schema.features])
+    back = decode_nonzeros(rows, schema).to_csr(x.shape[1])
     assert same_bits(back.toarray(), np.where(schema.mask, x, np.float32(0)))
     assert back.nnz == np.count_nonzero(x[:, schema.features])
-    assert not np.signbit(decode_dense(rows, (schema,))[x[:, schema.features] == 0]).any()
+    assert not np.signbit(decode_dense(rows, schema)[x[:, schema.features] == 0]).any()
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -64,7 +64,7 @@ def test_native_dtypes_arrive_as_float32(dtype: str, seed: int) -> None:
     natives = [torch.from_numpy(x)] if dtype == "float16" else [torch.from_numpy(x), sparse.csr_array(x)]
     for native in natives:
         rows = encode(nonzeros_of(native, schema), schema, positional=True)
-        np.testing.assert_array_equal(decode_dense(rows, (schema,)), x.astype(np.float32))
+        np.testing.assert_array_equal(decode_dense(rows, schema), x.astype(np.float32))
 
 
 def cheapest(row: NDArray[np.float32], schema: Schema, positional: bool) -> int:
@@ -105,7 +105,7 @@ def test_wide_rows_are_written_by_id(rows_of_ids: list[set[int]], value: float) 
             x[row, feature] = value
     schema = Schema.full(200_001)
     rows = encode(nonzeros_of(x.tocsr(), schema), schema, positional=False)
-    back = decode_nonzeros(rows, (schema,)).to_csr(200_001)
+    back = decode_nonzeros(rows, schema).to_csr(200_001)
     assert (back != x.tocsr()).nnz == 0
     for ids, length, code in zip(rows_of_ids, rows.lengths, rows.formats, strict=True):
         layout, kind = pair(int(code))
@@ -140,5 +140,5 @@ def test_a_schema_without_features_costs_nothing() -> None:
     schema = Schema.of(np.zeros(9, dtype=bool))
     rows = encode(nonzeros_of(torch.ones(3, 9), schema), schema, positional=True)
     assert rows.arena.size == 0
-    assert decode_dense(rows, (schema,)).shape == (3, 0)
-    assert decode_nonzeros(rows, (schema,)).counts.tolist() == [0, 0, 0]
+    assert decode_dense(rows, schema).shape == (3, 0)
+    assert decode_nonzeros(rows, schema).counts.tolist() == [0, 0, 0]

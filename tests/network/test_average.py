@@ -35,6 +35,17 @@ def test_follows_the_recursion() -> None:
         np.testing.assert_allclose(value.numpy(), expected[name], rtol=1e-5, atol=1e-5)
 
 
+def test_looking_seldom_gives_nearly_the_same_average() -> None:
+    network, rng = random_network(), np.random.default_rng(1)
+    often, seldom = WeightAverage(network, decay=0.99), WeightAverage(network, decay=0.99, every=4)
+    for _ in range(400):
+        move(network, rng)
+        often.update(network)
+        seldom.update(network)
+    for a, b, now in zip(*(n.full_weights().values() for n in (often.network, seldom.network, network)), strict=True):
+        assert float((a - b).norm()) < 0.25 * float((a - now).norm())
+
+
 def test_moves_on_its_own() -> None:
     network = random_network()
     average = WeightAverage(network, decay=0.8)

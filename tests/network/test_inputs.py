@@ -7,7 +7,7 @@ import pytest
 import torch
 from scipy import sparse
 
-from smartcl.network.inputs import Columns, Prepared, SparseInput, inner_products, merge, prepare
+from smartcl.network.inputs import Columns, Prepared, SparseInput, concatenate, inner_products, prepare
 from smartcl.streams.stream import InputSpec
 
 FEATURES = np.array([0, 3, 4])
@@ -60,18 +60,10 @@ def test_a_sparse_stream_has_no_offset() -> None:
         prepare(sparse.csr_array(np.eye(6, dtype=np.float32)), InputSpec(n_features=6, n_classes=2, offset=1.0))
 
 
-def test_merging_sparse_parts_stacks_their_rows() -> None:
+def test_concatenating_sparse_parts_stacks_their_rows() -> None:
     a, b, c = (random_rows(n, seed=n) for n in (3, 4, 2))
-    (part,) = merge([kinds(x)["sparse"] for x in (a, b, c)])
-    assert isinstance(part, SparseInput)
+    part = concatenate([kinds(x)["sparse"] for x in (a, b, c)])
     np.testing.assert_array_equal(part.to_scipy().toarray(), torch.cat([a, b, c]).numpy())
-
-
-def test_merging_keeps_parts_of_other_kinds_in_order() -> None:
-    dense, columns = kinds(random_rows(3, seed=0))["dense"], kinds(random_rows(4, seed=1))["columns"]
-    parts = merge([dense, columns])
-    assert parts[0] is dense
-    assert parts[1] is columns
 
 
 @pytest.mark.parametrize(

@@ -60,7 +60,9 @@ def test_logits(kind: str, hidden: tuple[int, ...]) -> None:
     torch.testing.assert_close(network(kinds(x)[kind]), reference(x), rtol=1e-6, atol=1e-6)
 
 
-@pytest.mark.parametrize("parts", [("dense", "columns"), ("sparse", "sparse"), ("columns", "sparse", "dense")])
+@pytest.mark.parametrize(
+    "parts", [("dense", "columns"), ("sparse", "sparse"), ("columns", "dense", "columns"), ("columns", "columns")]
+)
 def test_parts_follow_each_other(parts: tuple[str, ...]) -> None:
     network, reference = dense_network()
     rows = [random_rows(3 + i, seed=i) for i in range(len(parts))]

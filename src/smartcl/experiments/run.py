@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,13 @@ class PreparedRun:
     def run(self, progress: Progress | None = None) -> dict[str, Any]:
         """Learn and test; the result as plain JSON-able values."""
         result = learn(self.learner, self.stream, progress)
-        return {**result, "stream": self.stream.name, "spec": self.spec.as_dict()}
+        return {
+            **result,
+            "stream": self.stream.name,
+            "spec": self.spec.as_dict(),
+            "settings": self.spec.settings,
+            "versions": {name: version(name) for name in ("smartcl", "torch", "numpy")},
+        }
 
 
 def prepare_run(spec: RunSpec, data_dir: Path | None = None) -> PreparedRun:

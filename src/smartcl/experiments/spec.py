@@ -36,7 +36,12 @@ class RunSpec:
         return {**asdict(self), "parameters": dict(self.parameters)}
 
     @property
+    def settings(self) -> dict[str, Any]:
+        """Every parameter of the method, defaults included."""
+        return {**find_method(self.method).parameters, **dict(self.parameters)}
+
+    @property
     def key(self) -> str:
-        """A short name that changes with anything in the spec."""
-        text = json.dumps(self.as_dict(), sort_keys=True)
+        """A short name that changes with anything in the spec, and with a method's defaults."""
+        text = json.dumps({**self.as_dict(), "parameters": self.settings}, sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]

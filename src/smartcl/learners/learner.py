@@ -107,7 +107,7 @@ class Learner:
 
     def recall(self, store: SampleStore, index: Ints) -> Labelled:
         """Stored samples as the network takes them."""
-        got = store.gather(index)
+        got = store.gather(index, missing=bool(self.spec.offset))
         features = None if self.spec.sparse or store.schema.is_full else store.features
         return prepare(got.x, self.spec, features, got.missing), got.y
 

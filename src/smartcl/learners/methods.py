@@ -9,8 +9,15 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, get_type_hints
 
+from smartcl.learners.der import derpp
+from smartcl.learners.ends import finetune, joint
+from smartcl.learners.er_ace import er_ace
+from smartcl.learners.gdumb import gdumb
+from smartcl.learners.gem import agem, gem
+from smartcl.learners.icarl import icarl
 from smartcl.learners.learner import Learner
-from smartcl.learners.replay import er, gss_greedy
+from smartcl.learners.regularized import ewc, ewc_online, l2, mas, ncc, si
+from smartcl.learners.replay import er, fss_clust, gss_clust, gss_greedy, gss_iqp
 from smartcl.learners.smart import smart, smart_paper
 from smartcl.streams.stream import InputSpec
 
@@ -24,6 +31,7 @@ class Method:
 
     build: Callable[..., Learner]
     citation: str
+    task_aware: bool = False
 
     @property
     def summary(self) -> str:
@@ -49,6 +57,23 @@ METHODS: dict[str, Method] = {
     "smart-paper": Method(smart_paper, SMART),
     "er": Method(er, "Chaudhry et al. 2019"),
     "gss-greedy": Method(gss_greedy, GSS),
+    "gss-iqp": Method(gss_iqp, GSS),
+    "gss-clust": Method(gss_clust, GSS),
+    "fss-clust": Method(fss_clust, GSS),
+    "gdumb": Method(gdumb, "Prabhu, Torr & Dokania 2020"),
+    "der++": Method(derpp, "Buzzega et al. 2020"),
+    "er-ace": Method(er_ace, "Caccia et al. 2022"),
+    "gem": Method(gem, "Lopez-Paz & Ranzato 2017", task_aware=True),
+    "a-gem": Method(agem, "Chaudhry et al. 2019", task_aware=True),
+    "icarl": Method(icarl, "Rebuffi et al. 2017", task_aware=True),
+    "l2": Method(l2, "Hsu, Liu, Ramasamy & Kira 2018"),
+    "ewc": Method(ewc, "Kirkpatrick et al. 2017"),
+    "ewc-online": Method(ewc_online, "Schwarz et al. 2018"),
+    "si": Method(si, "Zenke, Poole & Ganguli 2017"),
+    "mas": Method(mas, "Aljundi et al. 2018"),
+    "ncc": Method(ncc, SMART),
+    "finetune": Method(finetune, "the lower end of the scale"),
+    "joint": Method(joint, "the upper end of the scale"),
 }
 
 

@@ -16,6 +16,9 @@ from smartcl.network.optim import Adam
 from smartcl.regularizers.regularizer import Regularizer
 from smartcl.streams.stream import InputSpec
 
+#: Steps between two looks of the average at the weights.
+AVERAGE_EVERY = 4
+
 
 class Model:
     """A network that descends on a loss and its penalties, and predicts with its averaged weights if it has them."""
@@ -26,7 +29,7 @@ class Model:
         self.network = MLP(spec, recipe.hidden, rng)
         self.optimizer = Adam(self.network, recipe.lr)
         self.regularizers = tuple(regularizers)
-        self.average = WeightAverage(self.network, recipe.average) if recipe.average else None
+        self.average = WeightAverage(self.network, recipe.average, AVERAGE_EVERY) if recipe.average else None
         shrink = sum(regularizer.row_shrinkage(recipe.lr) for regularizer in self.regularizers)
         self.optimizer.schedule_rows(shrink, recipe.average)
 

@@ -1,47 +1,48 @@
-"""Plain replay of whole samples: what any memory must beat."""
+"""Plain replay: a memory, a policy that says who stays, and nothing else. Samples are stored whole unless said."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from smartcl.learners.learner import Learner
 from smartcl.learners.recipe import Recipe
+from smartcl.selection.fss_clust import FSSClust
+from smartcl.selection.gss_clust import GSSClust
 from smartcl.selection.gss_greedy import GSSGreedy
+from smartcl.selection.gss_iqp import GSSIQP
 from smartcl.selection.reservoir import Reservoir
+from smartcl.selection.selector import Selector
 from smartcl.streams.stream import InputSpec
 
 
-def er(
-    spec: InputSpec,
-    memory: str | int,
-    seed: int = 0,
-    *,
-    hidden: tuple[int, ...] = (400, 400),
-    lr: float = 1e-4,
-    iterations: int = 100,
-    replay: int = 50,
-    joint: bool = True,
-    average: float = 0.0,
-    smoothing: float = 0.0,
-    whole: bool = True,
-) -> Learner:
-    """Experience replay from a reservoir of whole samples (Chaudhry et al. 2019)."""
-    recipe = Recipe(hidden, lr, iterations, replay, joint, average, smoothing)
-    return Learner(spec, memory, recipe, Reservoir(), whole=whole, seed=seed)
+def replaying(name: str, summary: str, selector: Callable[[], Selector], joint: bool) -> Callable[..., Learner]:
+    """The builder of learners with this policy; the gradient-based ones alternate steps, as in the paper."""
+    usual = joint
+
+    def build(
+        spec: InputSpec,
+        memory: str | int,
+        seed: int = 0,
+        *,
+        hidden: tuple[int, ...] = (400, 400),
+        lr: float = 1e-4,
+        iterations: int = 100,
+        replay: int = 50,
+        joint: bool = usual,
+        average: float = 0.0,
+        smoothing: float = 0.0,
+        whole: bool = True,
+    ) -> Learner:
+        recipe = Recipe(hidden, lr, iterations, replay, joint, average, smoothing)
+        return Learner(spec, memory, recipe, selector(), whole=whole, seed=seed)
+
+    build.__name__ = build.__qualname__ = name
+    build.__doc__ = summary
+    return build
 
 
-def gss_greedy(
-    spec: InputSpec,
-    memory: str | int,
-    seed: int = 0,
-    *,
-    hidden: tuple[int, ...] = (400, 400),
-    lr: float = 1e-4,
-    iterations: int = 100,
-    replay: int = 50,
-    joint: bool = False,
-    average: float = 0.0,
-    smoothing: float = 0.0,
-    whole: bool = True,
-) -> Learner:
-    """Replay of whole samples chosen by their gradients (Aljundi et al. 2019)."""
-    recipe = Recipe(hidden, lr, iterations, replay, joint, average, smoothing)
-    return Learner(spec, memory, recipe, GSSGreedy(), whole=whole, seed=seed)
+er = replaying("er", "Experience replay from a reservoir.", Reservoir, joint=True)
+gss_greedy = replaying("gss_greedy", "Replay of samples whose gradients differ, greedily.", GSSGreedy, joint=False)
+gss_iqp = replaying("gss_iqp", "Replay of the samples whose gradients are least alike.", GSSIQP, joint=False)
+gss_clust = replaying("gss_clust", "Replay of cluster centres in gradient space.", GSSClust, joint=False)
+fss_clust = replaying("fss_clust", "Replay of cluster centres in feature space.", FSSClust, joint=False)

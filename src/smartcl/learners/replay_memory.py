@@ -17,6 +17,9 @@ from smartcl.streams.stream import InputSpec
 #: What a method stores beside each sample, by name: one entry per sample.
 Notes: TypeAlias = Mapping[str, NDArray[Any]]
 
+#: The share of its features by which the schema must change before all rows are written anew.
+WORTHWHILE = 0.02
+
 
 @dataclass(frozen=True)
 class Observation:
@@ -61,12 +64,10 @@ class ReplayMemory:
 
         ``notes`` are stored beside the samples and charged like all else.
         """
-        store = self.store
         if self.watch is not None:
             self.watch = self.watch.update(alive)
-            if bool((alive & ~store.schema.mask).any()):
-                self.store = store = store.extend(Schema.of(alive | store.schema.mask))
-        joined = store.join(self._pack(batch, notes))
+            self.store = self._regain_features(alive)
+        joined = self.store.join(self._pack(batch, notes))
         return self._forget_features(joined) if joined.nbytes > self.budget.nbytes else joined
 
     def select(self, candidates: SampleStore, geometry: Geometry, rng: np.random.Generator) -> Observation:
@@ -102,10 +103,17 @@ class ReplayMemory:
         score = {"score": np.zeros(len(batch), dtype=np.float32)} if self.selector.scored else {}
         return self.store.pack(batch.x, batch.y, **score, **notes)
 
+    def _regain_features(self, alive: Bools) -> SampleStore:
+        """The store with features that live again in its schema, once they are worth a new version of it."""
+        schema = self.store.schema
+        back = alive & ~schema.mask
+        worth_a_version = int(back.sum()) > WORTHWHILE * len(schema)
+        return self.store.extend(Schema.of(back | schema.mask)) if worth_a_version else self.store
+
     def _forget_features(self, candidates: SampleStore) -> SampleStore:
         if self.watch is None:
             return candidates
-        keep = candidates.schema.mask & ~self.watch.forgettable(self.patience)
-        dropped = len(candidates.schema) - int(keep.sum())
-        worth_repacking = dropped > len(candidates.schema) // 100
+        schema = candidates.schema
+        keep = schema.mask & ~self.watch.forgettable(self.patience)
+        worth_repacking = len(schema) - int(keep.sum()) > WORTHWHILE * len(schema)
         return candidates.restrict(Schema.of(keep)) if worth_repacking and keep.any() else candidates

@@ -31,24 +31,22 @@ Bytes = NDArray[np.uint8]
 
 
 class Encoded(NamedTuple):
-    """Bytes of rows, and what it takes to read them: ``versions`` says under which schema each was written."""
+    """Bytes of rows, and what it takes to read them."""
 
     arena: Bytes
     starts: Ints
     lengths: Ints
     formats: Bytes
-    versions: Bytes | None = None
 
 
 class _Group(NamedTuple):
-    """Rows of one format and one schema version, and the places they take when rows are sorted by these."""
+    """Rows of one format, and the places they take when rows are sorted by it."""
 
     places: slice
     starts: Ints
     lengths: Ints
     layout: Layout
     kind: Kind
-    version: int
 
 
 def encode(rows: Nonzeros, schema: Schema, positional: bool) -> Encoded:
@@ -69,49 +67,40 @@ def encode(rows: Nonzeros, schema: Schema, positional: bool) -> Encoded:
     return Encoded(arena, starts, lengths, formats)
 
 
-def decode_dense(rows: Encoded, schemas: tuple[Schema, ...]) -> Floats:
-    """Rows over the features of the last schema; a feature that a row's own schema lacks reads zero."""
-    current = schemas[-1]
-    cells = np.zeros((len(rows.starts), len(current)), dtype=np.float32)
+def decode_dense(rows: Encoded, schema: Schema) -> Floats:
+    """Rows over the features of the schema they were written under."""
+    cells = np.zeros((len(rows.starts), len(schema)), dtype=np.float32)
     groups, order = _groups(rows)
     for group in groups:
         block = cells[group.places]
         if group.layout >= Layout.GAPS8:
             found = _read_ids(rows.arena, group)
-            at = found.rows * len(current) + _columns(found.ids, current)
-            block.reshape(-1)[at] = found.values
-        elif group.version == len(schemas) - 1:
-            _read_cells(rows.arena, group, into=block)
+            block.reshape(-1)[found.rows * len(schema) + _columns(found.ids, schema)] = found.values
         else:
-            own = schemas[group.version]
-            compact = np.zeros((len(block), len(own)), dtype=np.float32)
-            _read_cells(rows.arena, group, into=compact)
-            block[:, _columns(own.features, current)] = compact
+            _read_cells(rows.arena, group, into=block)
     return cells if order is None else cells[np.argsort(order)]
 
 
-def decode_nonzeros(rows: Encoded, schemas: tuple[Schema, ...]) -> Nonzeros:
+def decode_nonzeros(rows: Encoded, schema: Schema) -> Nonzeros:
     """Rows as their non-zeros, by feature id."""
     groups, order = _groups(rows)
-    found = Nonzeros.concatenate([_nonzeros(rows.arena, group, schemas[group.version]) for group in groups])
+    found = Nonzeros.concatenate([_nonzeros(rows.arena, group, schema) for group in groups])
     return found if order is None else found.take(np.argsort(order))
 
 
 def _groups(rows: Encoded) -> tuple[list[_Group], Ints | None]:
-    """The rows by version and format, and the order that sorts them so; None if they are all alike."""
-    keys = rows.formats.astype(np.int64)
-    if rows.versions is not None:
-        keys += 256 * rows.versions.astype(np.int64)
-    starts, lengths, order = rows.starts, rows.lengths, None
+    """The rows by format, and the order that sorts them so; None if they are all alike."""
+    keys, starts, lengths, order = rows.formats, rows.starts, rows.lengths, None
     if (keys[1:] != keys[:-1]).any():
         order = np.argsort(keys, kind="stable")
         keys, starts, lengths = keys[order], starts[order], lengths[order]
     borders = (np.flatnonzero(keys[1:] != keys[:-1]) + 1).tolist()
-    groups = []
-    for first, end in zip([0, *borders], [*borders, len(keys)], strict=True):
-        if first < end:
-            version, code = divmod(int(keys[first]), 256)
-            groups.append(_Group(slice(first, end), starts[first:end], lengths[first:end], *pair(code), version))
+    pieces = zip([0, *borders], [*borders, len(keys)], strict=True)
+    groups = [
+        _Group(slice(first, end), starts[first:end], lengths[first:end], *pair(int(keys[first])))
+        for first, end in pieces
+        if first < end
+    ]
     return groups, order
 
 

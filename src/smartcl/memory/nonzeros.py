@@ -51,6 +51,10 @@ class Nonzeros:
         """The same rows without the features that are out of ``schema``."""
         return self if schema.is_full else self._where(schema.mask[self.ids])
 
+    def known_to(self, known: NDArray[np.bool_], versions: NDArray[np.uint8]) -> Nonzeros:
+        """The same rows without the features that a row's version does not know: ``known[version, feature]``."""
+        return self if known.all() else self._where(known[versions[self.rows], self.ids])
+
     def without_zeros(self) -> Nonzeros:
         return self._where(self.values != 0)
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from smartcl.memory.codecs import Bytes, Encoded, decode_dense, decode_nonzeros, encode
 from smartcl.memory.nonzeros import Floats, Nonzeros, nonzeros_of
 from smartcl.memory.schema import Schema
-from smartcl.streams.batch import Ints, Rows
+from smartcl.streams.batch import Bools, Ints, Rows
 
 Offsets = NDArray[np.uint32] | NDArray[np.uint64]
 
@@ -97,17 +97,20 @@ class PackedRows:
         arena = np.concatenate([self.arena[:0], *(self.arena[start:end] for start, end in pieces)])
         return PackedRows(arena, offsets_of(lengths), self.formats[index])
 
-    def dense(self, index: Ints, versions: Bytes | None, schemas: tuple[Schema, ...]) -> Floats:
-        """The rows at these positions over the features of the last schema."""
-        return decode_dense(self._read(index, versions), schemas)
+    def dense(self, index: Ints, schema: Schema) -> Floats:
+        """The rows at these positions over the features of ``schema``, under which all rows are written."""
+        return decode_dense(self._read(index), schema)
 
-    def nonzeros(self, index: Ints, versions: Bytes | None, schemas: tuple[Schema, ...]) -> Nonzeros:
+    def nonzeros(self, index: Ints, schema: Schema) -> Nonzeros:
         """The non-zeros of the rows at these positions, by feature id."""
-        return decode_nonzeros(self._read(index, versions), schemas)
+        return decode_nonzeros(self._read(index), schema)
 
-    def repack(self, versions: Bytes, old: Sequence[Schema], new: Sequence[Schema], positional: bool) -> PackedRows:
-        """The rows of each version, now under its old schema, under its new one."""
-        chunks = [_repack(self.take(chunk), versions[chunk], old, new, positional) for chunk in self._chunks()]
+    def repack(self, known: Bools, versions: Bytes, old: Schema, new: Schema, positional: bool) -> PackedRows:
+        """The rows written under ``new`` instead of ``old``; a row of version ``v`` keeps the features ``known[v]``."""
+        chunks = [
+            _packed(self.nonzeros(chunk, old).known_to(known, versions[chunk]), new, positional)
+            for chunk in self._chunks()
+        ]
         return PackedRows.concatenate(chunks)
 
     def state_dict(self) -> dict[str, Any]:
@@ -124,8 +127,8 @@ class PackedRows:
         ends[index == last] = self.arena.size
         return starts, ends - starts
 
-    def _read(self, index: Ints, versions: Bytes | None) -> Encoded:
-        return Encoded(self.arena, *self._locate(index), self.formats[index], versions)
+    def _read(self, index: Ints) -> Encoded:
+        return Encoded(self.arena, *self._locate(index), self.formats[index])
 
     def _chunks(self) -> Iterator[Ints]:
         """Consecutive rows that take a bounded number of bytes together."""
@@ -148,20 +151,3 @@ def offsets_of(lengths: Ints) -> Offsets:
 def _packed(rows: Nonzeros, schema: Schema, positional: bool) -> PackedRows:
     encoded = encode(rows, schema, positional)
     return PackedRows(encoded.arena, offsets_of(encoded.lengths), encoded.formats)
-
-
-def _repack(
-    rows: PackedRows, versions: Bytes, old: Sequence[Schema], new: Sequence[Schema], positional: bool
-) -> PackedRows:
-    order, parts = [], []
-    for version in np.unique(versions):
-        index = np.flatnonzero(versions == version)
-        before, after = old[version], new[version]
-        if before == after:
-            part = rows.take(index)
-        else:
-            part = _packed(rows.nonzeros(index, None, (before,)).within(after), after, positional)
-        order.append(index)
-        parts.append(part)
-    joined = PackedRows.concatenate(parts)
-    return joined if len(parts) == 1 else joined.take(np.argsort(np.concatenate(order)))

@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 from smartcl.memory.budget import Budget, format_bytes
 from smartcl.memory.codecs import Bytes
 from smartcl.memory.columns import Columns, Labels
-from smartcl.memory.formats import is_positional
 from smartcl.memory.packed import PackedRows
 from smartcl.memory.schema import Schema
 from smartcl.memory.versions import lacking, live
@@ -20,7 +19,7 @@ from smartcl.memory.whole import WholeRows
 from smartcl.streams.batch import Bools, Ints, Rows
 
 #: Live versions of the schema; past it, rows of the two oldest are brought under one.
-MAX_VERSIONS = 16
+MAX_VERSIONS = 8
 
 #: A row of a wider sparse stream is always written by feature id.
 MAX_POSITIONAL = 2**16
@@ -128,11 +127,13 @@ class SampleStore:
         """These samples, then the other's. The current schema has the features of both current ones."""
         if self._kind != other._kind:
             raise ValueError(f"stores must be of a kind: {self._kind} here, {other._kind} there")
-        current = self.schema if self.schema == other.schema else self.schema.union(other.schema)
+        if self.schema != other.schema:
+            both = self.schema.union(other.schema)
+            return self.extend(both).join(other.extend(both))
         versions = np.concatenate([self._versions, other._versions + np.uint8(len(self.schemas))])
         columns = self.columns.join(other.columns)
         joined = replace(self, rows=self.rows.join(other.rows), columns=columns)
-        return joined._settle((*self.schemas, *other.schemas, current), versions)
+        return joined._settle((*self.schemas, *other.schemas), versions)
 
     def take(self, index: Ints | Bools) -> SampleStore:
         """The samples at these positions, or where a mask is True."""
@@ -164,16 +165,18 @@ class SampleStore:
         """The same samples with these columns new or replaced."""
         return replace(self, columns=self.columns.replace(columns))
 
-    def gather(self, index: Ints) -> Gathered:
-        """The samples at these positions, which may repeat, ready to train on."""
+    def gather(self, index: Ints, missing: bool = True) -> Gathered:
+        """The samples at these positions, which may repeat, ready to train on.
+
+        Who does not need to know what is missing, because zero stays zero in the input, saves finding out.
+        """
         index = self._positions(index)
-        versions = None if self.versions is None else self.versions[index]
         y = torch.from_numpy(self.labels[index].astype(np.int64))
         if self.sparse:
-            return Gathered(self.rows.nonzeros(index, versions, self.schemas).to_csr(self.n_features), y, None)
-        x = torch.from_numpy(self.rows.dense(index, versions, self.schemas))
-        missing = lacking(self.schemas, versions)
-        return Gathered(x, y, None if missing is None else torch.from_numpy(missing))
+            return Gathered(self.rows.nonzeros(index, self.schema).to_csr(self.n_features), y, None)
+        x = torch.from_numpy(self.rows.dense(index, self.schema))
+        lacks = None if self.versions is None or not missing else lacking(self.schemas, self.versions[index])
+        return Gathered(x, y, None if lacks is None else torch.from_numpy(lacks))
 
     def state_dict(self) -> dict[str, Any]:
         """Everything held, as arrays and plain values."""
@@ -222,28 +225,28 @@ class SampleStore:
         return index.astype(np.int64, copy=False)
 
     def _move(self, targets: tuple[Schema, ...] | list[Schema], current: Schema) -> SampleStore:
-        """Rows of version ``i`` brought under ``targets[i]``, and a new current schema."""
+        """All rows written under a new current schema; those of version ``i`` know the features of ``targets[i]``."""
         if isinstance(self.rows, WholeRows):
             if not current.is_full:
                 raise ValueError("a store of whole samples keeps every feature")
             return self
         rows = self.rows
-        if any(old != new for old, new in zip(self.schemas, targets, strict=True)):
-            rows = rows.repack(self._versions, self.schemas, targets, self._positional)
+        if current != self.schema or any(old != new for old, new in zip(self.schemas, targets, strict=True)):
+            known = np.stack([target.mask for target in targets])
+            rows = rows.repack(known, self._versions, self.schema, current, self._positional)
         return replace(self, rows=rows)._settle((*targets, current), self._versions)
 
     def _settle(self, schemas: tuple[Schema, ...], versions: Bytes) -> SampleStore:
         """The same rows, stored under these versions, with only the live schemas held and not too many of them."""
-        if self.sparse and isinstance(self.rows, PackedRows):
-            # A feature out of a sparse row reads zero in any case, so a row of feature ids fits every version.
-            current = np.uint8(len(schemas) - 1)
-            versions = np.where(is_positional(self.rows.formats), versions, current)
+        if self.sparse:
+            # A feature out of a sparse row reads zero in any case: it does not matter what the row knew.
+            versions = np.full_like(versions, len(schemas) - 1)
         kept, numbers = live(schemas, versions)
         store = replace(self, schemas=kept, versions=numbers)
         if len(kept) <= MAX_VERSIONS:
             return store
         first, second, *others = kept
-        oldest = first.union(second) if self.sparse else first.intersect(second)
+        oldest = first.intersect(second)
         return store._move([oldest, oldest, *others], kept[-1])
 
 

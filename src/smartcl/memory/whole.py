@@ -9,7 +9,6 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from smartcl.memory.codecs import Bytes
 from smartcl.memory.nonzeros import Floats, Nonzeros, float32_of, nonzeros_of_dense
 from smartcl.memory.schema import Schema
 from smartcl.streams.batch import Ints, Rows
@@ -66,11 +65,11 @@ class WholeRows:
     def take(self, index: Ints) -> WholeRows:
         return WholeRows(self.values[index])
 
-    def dense(self, index: Ints, versions: Bytes | None, schemas: tuple[Schema, ...]) -> Floats:
+    def dense(self, index: Ints, schema: Schema) -> Floats:
         return self.values[index].astype(np.float32)
 
-    def nonzeros(self, index: Ints, versions: Bytes | None, schemas: tuple[Schema, ...]) -> Nonzeros:
-        return nonzeros_of_dense(self.dense(index, versions, schemas), schemas[-1])
+    def nonzeros(self, index: Ints, schema: Schema) -> Nonzeros:
+        return nonzeros_of_dense(self.dense(index, schema), schema)
 
     def widen(self, n_features: int) -> WholeRows:
         """The same rows, zero at the new features."""

@@ -78,19 +78,10 @@ def _prepare_sparse(x: sparse.csr_array[Any, tuple[int, int]], spec: InputSpec) 
     )
 
 
-def merge(parts: Sequence[Prepared]) -> Sequence[Prepared]:
-    """Parts of one kind become one part, so that the first layer multiplies once."""
-    if len(parts) == 1:
-        return parts
-    dense = [part for part in parts if isinstance(part, torch.Tensor)]
-    if len(dense) == len(parts):
-        return [torch.cat(dense)]
-    bags = [part for part in parts if isinstance(part, SparseInput)]
-    return [concatenate(bags)] if len(bags) == len(parts) else parts
-
-
 def concatenate(bags: Sequence[SparseInput]) -> SparseInput:
     """Sparse rows one after the other."""
+    if len(bags) == 1:
+        return bags[0]
     starts = np.cumsum([0, *(len(bag.indices) for bag in bags)])
     return SparseInput(
         torch.cat([bag.indices for bag in bags]),

@@ -11,7 +11,8 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from smartcl.network.inputs import Columns, Prepared, SparseInput, merge
+from smartcl.network.inputs import Prepared, SparseInput, concatenate
+from smartcl.network.joint import joint_product
 from smartcl.network.prox import row_norms
 from smartcl.network.rows import RowTable
 from smartcl.streams.stream import InputSpec
@@ -34,14 +35,16 @@ class DenseInput(nn.Module):
         self.weight = nn.Parameter(xavier_uniform(n_features, width, n_features, rng))
         self.bias = nn.Parameter(torch.zeros(width))
 
-    def forward(self, part: Prepared) -> torch.Tensor:
-        match part:
-            case torch.Tensor():
-                return torch.addmm(self.bias, part, self.weight)
-            case Columns(values, features):
-                return torch.addmm(self.bias, values, self.weight.index_select(0, features))
-            case SparseInput():
-                return embedding_sum(self.weight, part.indices, part) + self.bias
+    def forward(self, *parts: Prepared) -> torch.Tensor:
+        if len(parts) == 1 and isinstance(parts[0], torch.Tensor):
+            return torch.addmm(self.bias, parts[0], self.weight)
+        dense = [part for part in parts if not isinstance(part, SparseInput)]
+        if dense:
+            if len(dense) < len(parts):
+                raise ValueError("parts must be all dense or all sparse")
+            return joint_product(self.weight, self.bias, dense)
+        bag = concatenate([part for part in parts if isinstance(part, SparseInput)])
+        return embedding_sum(self.weight, bag.indices, bag) + self.bias
 
     def group_norms(self) -> torch.Tensor:
         """The Euclidean norm of each feature's row of weights."""
@@ -60,12 +63,14 @@ class RowInput(nn.Module):
         self.table = RowTable(n_features, width, lambda rows: xavier_uniform(n_features, width, rows, rng))
         self.bias = nn.Parameter(torch.zeros(width))
 
-    def forward(self, part: Prepared) -> torch.Tensor:
-        if not isinstance(part, SparseInput):
+    def forward(self, *parts: Prepared) -> torch.Tensor:
+        bags = [part for part in parts if isinstance(part, SparseInput)]
+        if len(bags) < len(parts):
             raise ValueError("a row table takes sparse rows: pass CSR, not a dense array")
+        bag = concatenate(bags)
         look_up = self.table.activate if torch.is_grad_enabled() else self.table.peek
-        rows, local = look_up(part.indices)
-        return embedding_sum(rows, local, part) + self.bias
+        rows, local = look_up(bag.indices)
+        return embedding_sum(rows, local, bag) + self.bias
 
     def group_norms(self) -> torch.Tensor:
         """The norm of each feature's row; zero for a feature that was never seen."""
@@ -119,8 +124,7 @@ class MLP(nn.Module):
 
     def pre_activations(self, *parts: Prepared) -> list[torch.Tensor]:
         """The input of every non-linearity, the last being the logits."""
-        blocks = [self.first(part) for part in merge(parts)]
-        return self.upper_pre_activations(blocks[0] if len(blocks) == 1 else torch.cat(blocks))
+        return self.upper_pre_activations(self.first(*parts))
 
     def upper_pre_activations(self, first: torch.Tensor) -> list[torch.Tensor]:
         """The same, given the first layer's."""

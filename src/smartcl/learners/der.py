@@ -1,0 +1,93 @@
+"""DER++: replayed samples are to get the answers they once got, and the right ones.
+
+Buzzega, Boschini, Porrello, Abati, Calderara, "Dark experience for general continual learning: a strong, simple
+baseline", NeurIPS 2020.
+"""
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+
+from smartcl.learners.learner import Labelled, Learner
+from smartcl.learners.notes import logits_note, widen_logits
+from smartcl.learners.recipe import Recipe
+from smartcl.learners.replay_memory import Notes, Observation
+from smartcl.network.inputs import prepare
+from smartcl.selection.reservoir import Reservoir
+from smartcl.streams.batch import Batch
+from smartcl.streams.stream import InputSpec
+
+
+def dark_distance(logits: torch.Tensor, stored: torch.Tensor) -> torch.Tensor:
+    """The mean squared distance to the stored logits, over the classes known then (−∞: not known).
+
+    >>> dark_distance(torch.tensor([[1.0, 2.0, 9.0]]), torch.tensor([[0.0, 0.0, -torch.inf]]))
+    tensor(2.5000)
+    """
+    known = ~stored.isneginf()
+    return F.mse_loss(logits[:, : stored.shape[1]][known], stored[known])
+
+
+class DERpp(Learner):
+    """``loss(new) + α·‖logits − stored logits‖² + β·loss(replayed)``, the last two on draws of their own.
+
+    The logits are stored, at half precision and charged, when the sample is.
+    """
+
+    def __init__(
+        self,
+        spec: InputSpec,
+        memory: str | int,
+        recipe: Recipe,
+        alpha: float,
+        beta: float,
+        whole: bool,
+        seed: int,
+    ) -> None:
+        super().__init__(spec, memory, recipe, Reservoir(), whole=whole, seed=seed)
+        self.alpha, self.beta = alpha, beta
+
+    def notes(self, batch: Batch) -> Notes:
+        with torch.no_grad():
+            logits = self.model.network(prepare(batch.x, self.spec))
+        return {"logits": logits_note(logits, self.spec.n_classes)}
+
+    def train_step(self, new: Labelled, replay: Labelled | None) -> None:
+        self.model.descend(self.loss([new]) if replay is None else self.dark_loss(new, replay))
+
+    def dark_loss(self, new: Labelled, replay: Labelled) -> torch.Tensor:
+        """All three terms, in one pass."""
+        store = self.memory.store
+        index = self.rng.choice(len(store), len(replay[1]), replace=False)
+        stored = torch.from_numpy(store.extra["logits"][index]).float()
+        (rows, y), (again, y_again), (dark, _) = new, replay, self.recall(store, index)
+        logits = self.model.network(rows, again, dark).split([len(y), len(y_again), len(index)])
+        smoothing = self.recipe.smoothing
+        fresh = F.cross_entropy(logits[0], y, label_smoothing=smoothing)
+        replayed = F.cross_entropy(logits[1], y_again, label_smoothing=smoothing)
+        return fresh + self.beta * replayed + self.alpha * dark_distance(logits[2], stored)
+
+    def remember(self, batch: Batch) -> Observation:
+        self.memory.store = widen_logits(self.memory.store, self.spec.n_classes)
+        return super().remember(batch)
+
+
+def derpp(
+    spec: InputSpec,
+    memory: str | int,
+    seed: int = 0,
+    *,
+    hidden: tuple[int, ...] = (400, 400),
+    lr: float = 1e-4,
+    iterations: int = 100,
+    replay: int = 50,
+    alpha: float = 0.5,
+    beta: float = 1.0,
+    average: float = 0.0,
+    smoothing: float = 0.0,
+    whole: bool = True,
+) -> Learner:
+    """Replay with stored logits and labels from a reservoir (Buzzega et al. 2020)."""
+    recipe = Recipe(hidden, lr, iterations, replay, average=average, smoothing=smoothing)
+    return DERpp(spec, memory, recipe, alpha, beta, whole, seed)

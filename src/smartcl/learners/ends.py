@@ -1,0 +1,47 @@
+"""The two ends of every comparison: no memory, and all of it."""
+
+from __future__ import annotations
+
+from smartcl.learners.learner import Learner
+from smartcl.learners.recipe import Recipe
+from smartcl.selection.everything import Everything
+from smartcl.selection.nothing import Nothing
+from smartcl.streams.stream import InputSpec
+
+#: The budget of a memory without one, and what a result reports for it.
+UNBOUNDED = 2**63 - 1
+
+
+def finetune(
+    spec: InputSpec,
+    memory: str | int,
+    seed: int = 0,
+    *,
+    hidden: tuple[int, ...] = (400, 400),
+    lr: float = 1e-4,
+    iterations: int = 100,
+    average: float = 0.0,
+    smoothing: float = 0.0,
+) -> Learner:
+    """No memory: each batch is learned and forgotten, whatever the budget. The lower end."""
+    recipe = Recipe(hidden, lr, iterations, replay=0, average=average, smoothing=smoothing)
+    return Learner(spec, memory, recipe, Nothing(), whole=True, seed=seed)
+
+
+def joint(
+    spec: InputSpec,
+    memory: str | int,
+    seed: int = 0,
+    *,
+    hidden: tuple[int, ...] = (400, 400),
+    lr: float = 1e-4,
+    iterations: int = 100,
+    replay: int = 50,
+    joint: bool = True,
+    average: float = 0.0,
+    smoothing: float = 0.0,
+    whole: bool = True,
+) -> Learner:
+    """Replay of every sample ever seen: ``memory`` is not obeyed, the budget is ``UNBOUNDED``. The upper end."""
+    recipe = Recipe(hidden, lr, iterations, replay, joint, average, smoothing)
+    return Learner(spec, UNBOUNDED, recipe, Everything(), whole=whole, seed=seed)

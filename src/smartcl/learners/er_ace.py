@@ -1,0 +1,76 @@
+"""ER-ACE: new samples push only against the classes that came with them.
+
+Caccia, Aljundi, Asadi, Tuytelaars, Pineau, Belilovsky, "New insights on reducing abrupt representation change in
+online continual learning", ICLR 2022.
+"""
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+
+from smartcl.learners.learner import Labelled, Learner
+from smartcl.learners.recipe import Recipe
+from smartcl.selection.reservoir import Reservoir
+from smartcl.streams.stream import InputSpec
+
+
+def present_cross_entropy(
+    logits: torch.Tensor, y: torch.Tensor, smoothing: float = 0.0, reduction: str = "mean"
+) -> torch.Tensor:
+    """Cross-entropy in which only the classes that occur in ``y`` compete.
+
+    >>> logits = torch.tensor([[0.0, 9.0, 0.0], [0.0, 9.0, 0.0]])
+    >>> present_cross_entropy(logits, torch.tensor([0, 2]))
+    tensor(0.6931)
+    """
+    present, positions = torch.unique(y, return_inverse=True)
+    return F.cross_entropy(logits[:, present], positions, label_smoothing=smoothing, reduction=reduction)
+
+
+class ERACE(Learner):
+    """Experience replay with an asymmetric cross-entropy: all classes compete on replayed samples alone.
+
+    The mean is over all samples of the step, as in experience replay; the two are the same where every batch holds
+    every class, as in a two-label stream.
+    """
+
+    def train_step(self, new: Labelled, replay: Labelled | None) -> None:
+        if replay is None or not self.recipe.joint:
+            self.model.descend(self.new_loss(new))
+            if replay is not None:
+                self.model.descend(self.loss([replay]))
+        else:
+            self.model.descend(self.asymmetric_loss(new, replay))
+
+    def new_loss(self, new: Labelled) -> torch.Tensor:
+        """Of new samples alone."""
+        rows, y = new
+        return present_cross_entropy(self.model.network(rows), y, self.recipe.smoothing)
+
+    def asymmetric_loss(self, new: Labelled, replay: Labelled) -> torch.Tensor:
+        """Of new and replayed samples, in one pass."""
+        (rows, y), (again, y_again) = new, replay
+        logits, smoothing = self.model.network(rows, again), self.recipe.smoothing
+        fresh = present_cross_entropy(logits[: len(y)], y, smoothing, reduction="sum")
+        replayed = F.cross_entropy(logits[len(y) :], y_again, label_smoothing=smoothing, reduction="sum")
+        return (fresh + replayed) / len(logits)
+
+
+def er_ace(
+    spec: InputSpec,
+    memory: str | int,
+    seed: int = 0,
+    *,
+    hidden: tuple[int, ...] = (400, 400),
+    lr: float = 1e-4,
+    iterations: int = 100,
+    replay: int = 50,
+    joint: bool = True,
+    average: float = 0.0,
+    smoothing: float = 0.0,
+    whole: bool = True,
+) -> Learner:
+    """Experience replay with an asymmetric cross-entropy (Caccia et al. 2022)."""
+    recipe = Recipe(hidden, lr, iterations, replay, joint, average, smoothing)
+    return ERACE(spec, memory, recipe, Reservoir(), whole=whole, seed=seed)

@@ -1,0 +1,99 @@
+"""GDumb: keep a balanced memory, and learn only when asked, from scratch: the floor for any replay method.
+
+Prabhu, Torr, Dokania, "GDumb: a simple approach that questions our progress in continual learning", ECCV 2020.
+Ours has the optimizer and the constant rate of all learners; the paper's has SGD, a cosine rate and CutMix.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import deepcopy
+
+import torch
+import torch.nn.functional as F
+
+from smartcl.learners.learner import Labelled, Learner
+from smartcl.learners.model import Model
+from smartcl.learners.notes import task_note
+from smartcl.learners.recipe import Recipe
+from smartcl.learners.replay_memory import Notes
+from smartcl.memory import SampleStore
+from smartcl.network.inputs import Prepared
+from smartcl.selection.balanced import Balanced
+from smartcl.selection.selector import Selector
+from smartcl.streams.batch import Batch
+from smartcl.streams.stream import InputSpec
+
+
+class GDumb(Learner):
+    """Observing only stores; the first prediction after a change of the memory trains a new network on it.
+
+    Classes are balanced, or pairs of task and label if the batches have task ids. The new network depends on the
+    memory and the state of the generator, which it copies: asking changes nothing, and is the same after a reload.
+    """
+
+    def __init__(
+        self,
+        spec: InputSpec,
+        memory: str | int,
+        recipe: Recipe,
+        selector: Selector,
+        epochs: int,
+        whole: bool,
+        seed: int,
+    ) -> None:
+        if epochs < 1:
+            raise ValueError(f"epochs must be at least 1, got {epochs}")
+        super().__init__(spec, memory, recipe, selector, whole=whole, seed=seed)
+        self.epochs = epochs
+        self._trained: tuple[SampleStore, InputSpec, Model] | None = None
+
+    def notes(self, batch: Batch) -> Notes:
+        had_tasks = "task" in self.memory.store.extra
+        if len(self.memory) and had_tasks != (batch.task is not None):
+            raise ValueError(f"task must be given with every batch or with none, got {batch.task} after others")
+        return {} if batch.task is None else {"task": task_note(batch)}
+
+    def learn(self, new: Labelled, task: int | None) -> None:
+        """Not now."""
+
+    def classifier(self) -> Callable[[Prepared], torch.Tensor]:
+        predictor = self.trained().predictor
+        return lambda rows: predictor(rows).softmax(dim=1)
+
+    def trained(self) -> Model:
+        """A model trained on the memory as it is now; the same one until the memory changes."""
+        store, spec = self.memory.store, self.spec
+        if self._trained is None or self._trained[0] is not store or self._trained[1] != spec:
+            self._trained = store, spec, self.train_from_scratch(store)
+        return self._trained[2]
+
+    @torch.enable_grad()
+    def train_from_scratch(self, store: SampleStore) -> Model:
+        """A new network after ``epochs`` passes over these samples."""
+        rng = deepcopy(self.rng)
+        model = Model(self.spec, self.recipe, (), rng)
+        for _ in range(self.epochs):
+            order = rng.permutation(len(store))
+            for start in range(0, len(order), self.recipe.replay):
+                rows, y = self.recall(store, order[start : start + self.recipe.replay])
+                model.descend(F.cross_entropy(model.network(rows), y, label_smoothing=self.recipe.smoothing))
+        return model
+
+
+def gdumb(
+    spec: InputSpec,
+    memory: str | int,
+    seed: int = 0,
+    *,
+    hidden: tuple[int, ...] = (400, 400),
+    lr: float = 1e-4,
+    epochs: int = 100,
+    replay: int = 50,
+    average: float = 0.0,
+    smoothing: float = 0.0,
+    whole: bool = True,
+) -> Learner:
+    """A balanced memory, and a network trained on it when a prediction is asked for (Prabhu et al. 2020)."""
+    recipe = Recipe(hidden, lr, iterations=1, replay=replay, average=average, smoothing=smoothing)
+    return GDumb(spec, memory, recipe, Balanced(), epochs, whole, seed)

@@ -1,0 +1,182 @@
+"""GEM and A-GEM: a step must not go against what the memory of past tasks asks for.
+
+Lopez-Paz, Ranzato, "Gradient episodic memory for continual learning", NeurIPS 2017. Chaudhry, Ranzato, Rohrbach,
+Elhoseiny, "Efficient lifelong learning with A-GEM", ICLR 2019.
+
+With ``g`` the mean gradient of the new batch and ``g_t`` that of task ``t``'s memory, a step that would raise some
+task's loss (``⟨g, g_t⟩ < 0``) follows ``g + Σ_t v_t·g_t`` instead. Only inner products are needed to find ``v``, and
+those come from traces; the step itself is one backward pass of ``loss + Σ_t v_t·loss_t``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
+from scipy.optimize import nnls
+
+from smartcl.learners.learner import Labelled, Learner
+from smartcl.learners.notes import of_other_tasks, task_note
+from smartcl.learners.recipe import Recipe
+from smartcl.learners.replay_memory import Notes
+from smartcl.network.gradients import gram, trace
+from smartcl.selection.task_shares import TaskShares, positions_by
+from smartcl.streams.batch import Batch, Ints
+from smartcl.streams.stream import InputSpec
+
+Floats: TypeAlias = NDArray[np.float64]
+
+#: Added to the diagonal of the memory's Gram matrix, as a share of the diagonal's mean: means the same at any scale.
+JITTER = 1e-3
+
+
+def project(K: Floats, c: Floats, margin: float = 0.5) -> Floats:
+    """The ``v ≥ margin`` that minimises ``½ vᵀKv + cᵀv``, GEM's dual problem, by non-negative least squares.
+
+    ``K`` holds ``⟨g_s, g_t⟩``, ``c`` holds ``⟨g, g_t⟩``. With ``v = margin + u`` and ``K = LLᵀ`` the objective is
+    ``½‖Lᵀu + L⁻¹(c + K·margin)‖²`` up to a constant. ``K`` gets ``JITTER``: it is singular as soon as two tasks agree.
+
+    >>> g, tasks = np.array([1.0, -1.0]), np.array([[0.0, 1.0], [1.0, 0.0]])
+    >>> project(tasks @ tasks.T, tasks @ g, margin=0.5).round(2)
+    array([1. , 0.5])
+    """
+    scale = np.trace(K) / len(K)
+    if not scale > 0:
+        return np.full(len(c), margin)
+    K = K / scale + JITTER * np.eye(len(K))
+    L = np.linalg.cholesky(K)
+    above, _ = nnls(L.T, -solve_triangular(L, c / scale + K.sum(axis=1) * margin, lower=True))
+    return np.asarray(above + margin, dtype=np.float64)
+
+
+def project_on_one(K: Floats, c: Floats) -> Floats:
+    """A-GEM's closed form ``v = −⟨g, ḡ⟩/⟨ḡ, ḡ⟩``: the projected gradient is orthogonal to the one it opposed.
+
+    >>> project_on_one(np.array([[4.0]]), np.array([-2.0]))
+    array([0.5])
+    """
+    v: Floats = np.maximum(0.0, -c) / np.diag(K)
+    return v
+
+
+@dataclass(frozen=True)
+class Guard:
+    """Stored samples, and how they are averaged: row ``t`` of ``means`` has ``1/n_t`` at those of task ``t``."""
+
+    samples: Labelled
+    means: torch.Tensor
+
+    @classmethod
+    def by(cls, numbers: Ints, samples: Labelled) -> Guard:
+        """One mean for each number that occurs."""
+        members = positions_by(numbers)
+        means = torch.zeros(len(members), len(numbers))
+        for row, index in zip(means, members, strict=True):
+            row[torch.from_numpy(index)] = 1 / len(index)
+        return cls(samples, means)
+
+
+class GEM(Learner):
+    """The memory of each past task guards its mean loss; nothing stored is replayed while no step opposes it."""
+
+    def __init__(
+        self, spec: InputSpec, memory: str | int, recipe: Recipe, margin: float, whole: bool, seed: int
+    ) -> None:
+        if not margin >= 0:
+            raise ValueError(f"margin must not be negative, got {margin}")
+        super().__init__(spec, memory, recipe, TaskShares(), whole=whole, seed=seed)
+        self.margin = margin
+
+    def notes(self, batch: Batch) -> Notes:
+        return {"task": task_note(batch)}
+
+    def learn(self, new: Labelled, task: int | None) -> None:
+        past = of_other_tasks(self.memory.store, task)
+        guard = self.guard(past) if len(past) else None
+        for _ in range(self.recipe.iterations):
+            self.guarded_step(new, guard)
+
+    def guard(self, index: Ints) -> Guard:
+        """These stored samples, averaged task by task."""
+        store = self.memory.store
+        return Guard.by(store.extra["task"][index].astype(np.int64), self.recall(store, index))
+
+    def guarded_step(self, new: Labelled, guard: Guard | None) -> None:
+        """A step on the new samples, turned where it would oppose a mean gradient of the guard."""
+        v = None if guard is None else self.turn(new, guard)
+        if guard is None or v is None:
+            self.model.descend(self.loss([new]))
+            return
+        (rows, y), (stored_rows, stored_y) = new, guard.samples
+        logits = self.model.network(rows, stored_rows)
+        losses = F.cross_entropy(logits, torch.cat([y, stored_y]), reduction="none")
+        self.model.descend(losses[: len(y)].mean() + losses[len(y) :] @ (v @ guard.means))
+
+    def turn(self, new: Labelled, guard: Guard) -> torch.Tensor | None:
+        """How much of each mean gradient of the guard to add; None if the step opposes none of them."""
+        network = self.model.network
+        stored = trace(network, *guard.samples)
+        c = guard.means @ gram(stored, trace(network, *new)).mean(dim=1)
+        if bool((c >= 0).all()):
+            return None
+        K = guard.means @ gram(stored, stored) @ guard.means.T
+        return torch.from_numpy(self.solve(K.double().numpy(), c.double().numpy())).float()
+
+    def solve(self, K: Floats, c: Floats) -> Floats:
+        return project(K, c, self.margin)
+
+
+class AGEM(GEM):
+    """The guard is one mean over a fresh draw from all past tasks."""
+
+    def __init__(self, spec: InputSpec, memory: str | int, recipe: Recipe, whole: bool, seed: int) -> None:
+        super().__init__(spec, memory, recipe, margin=0.0, whole=whole, seed=seed)
+
+    def learn(self, new: Labelled, task: int | None) -> None:
+        past = of_other_tasks(self.memory.store, task)
+        count = min(self.recipe.replay, len(past))
+        for _ in range(self.recipe.iterations):
+            self.guarded_step(new, self.guard(self.rng.choice(past, count, replace=False)) if count else None)
+
+    def guard(self, index: Ints) -> Guard:
+        return Guard.by(np.zeros_like(index), self.recall(self.memory.store, index))
+
+    def solve(self, K: Floats, c: Floats) -> Floats:
+        return project_on_one(K, c)
+
+
+def gem(
+    spec: InputSpec,
+    memory: str | int,
+    seed: int = 0,
+    *,
+    hidden: tuple[int, ...] = (400, 400),
+    lr: float = 1e-4,
+    iterations: int = 100,
+    margin: float = 0.5,
+    average: float = 0.0,
+    whole: bool = True,
+) -> Learner:
+    """Gradient episodic memory: no step against any past task's stored samples (Lopez-Paz & Ranzato 2017)."""
+    return GEM(spec, memory, Recipe(hidden, lr, iterations, replay=0, average=average), margin, whole, seed)
+
+
+def agem(
+    spec: InputSpec,
+    memory: str | int,
+    seed: int = 0,
+    *,
+    hidden: tuple[int, ...] = (400, 400),
+    lr: float = 1e-4,
+    iterations: int = 100,
+    replay: int = 50,
+    average: float = 0.0,
+    whole: bool = True,
+) -> Learner:
+    """Averaged GEM: no step against the mean of a draw from past tasks (Chaudhry et al. 2019)."""
+    return AGEM(spec, memory, Recipe(hidden, lr, iterations, replay, average=average), whole, seed)
