@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -24,6 +25,7 @@ def reproduce(
     rows: Annotated[
         list[str] | None, typer.Option("--row", help="Only these rows (a method's name); repeatable.")
     ] = None,
+    columns: Annotated[list[str] | None, typer.Option("--column", help="Only these columns; repeatable.")] = None,
     results: Annotated[Path, typer.Option(help="Where the result files are.")] = Path("results"),
     workers: Annotated[int | None, typer.Option(min=1, help="Processes; all cores unless said.")] = None,
     show: Annotated[bool, typer.Option("--show", help="Print what is there, run nothing.")] = False,
@@ -34,7 +36,7 @@ def reproduce(
     with arguments_checked():
         if name not in TABLES:
             raise ValueError(f"unknown table {name!r}: known are {', '.join(TABLES)}")
-        table = chosen_rows(TABLES[name], rows or [])
+        table = part_of(TABLES[name], rows or [], columns or [])
     folder, count = ResultFolder(results), seeds or table.seeds
     if not show:
         failures = _run(missing(table.specs(count), folder), folder, workers, data)
@@ -48,13 +50,17 @@ def reproduce(
         Console().print(_grid(table, cells))
 
 
-def chosen_rows(table: Table, names: list[str]) -> Table:
-    """The table with the rows of these methods only; all if none is named."""
-    methods = [row.method for row in table.rows]
-    unknown = next((name for name in names if name not in methods), None)
-    if unknown is not None:
-        raise ValueError(f"{table.name} has no row of the method {unknown!r}: it has {', '.join(methods)}")
-    return Table(**{**vars(table), "rows": tuple(row for row in table.rows if not names or row.method in names)})
+def part_of(table: Table, methods: list[str], columns: list[str]) -> Table:
+    """The rows of these methods and these columns only; all where none is named."""
+    for kind, names, known in (
+        ("row of the method", methods, [row.method for row in table.rows]),
+        ("column", columns, list(table.columns)),
+    ):
+        unknown = next((name for name in names if name not in known), None)
+        if unknown is not None:
+            raise ValueError(f"{table.name} has no {kind} {unknown!r}: it has {', '.join(known)}")
+    rows = tuple(row for row in table.rows if not methods or row.method in methods)
+    return replace(table, rows=rows, columns=tuple(c for c in table.columns if not columns or c in columns))
 
 
 def _run(specs: list[RunSpec], results: ResultFolder, workers: int | None, data: Path | None) -> dict[RunSpec, str]:

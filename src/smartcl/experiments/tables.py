@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from statistics import fmean, stdev
 from typing import Any
 
-from smartcl.experiments.published import TABLE_1, TABLE_2, Cells
+from smartcl.experiments.published import TABLE_1, TABLE_2, TABLE_3, TABLE_5, Cells
 from smartcl.experiments.results import ResultFolder
 from smartcl.experiments.spec import RunSpec
 
@@ -53,7 +53,7 @@ class Table:
             "mean": fmean(values) if values else None,
             "std": stdev(values) if len(values) > 1 else None,
             "n": len(values),
-            "published": None if printed is None else printed[self.columns.index(column)][0],
+            "published": None if printed is None else printed[TABLES[self.name].columns.index(column)][0],
         }
 
 
@@ -65,9 +65,24 @@ def foreign(column: str) -> dict[str, str]:
     return {"memory": "300 samples", "noise": "none" if column == "clean" else f"foreign:0.{column[0]}"}
 
 
+PAPER_SELECTORS = tuple(
+    Row(name, name.lower(), printed=name) for name in ("GSS-Clust", "FSS-Clust", "GSS-IQP", "GSS-Greedy")
+)
 SMART_ROWS = (Row("SMART, paper's settings", "smart-paper", printed="SMART"), Row("smart", "smart"))
-ER_ROWS = (Row("ER, whole images", "er"),)
-SELECTORS = (Row("GSS-Greedy", "gss-greedy", printed="GSS-Greedy"),)
+BEYOND = (
+    Row("ER", "er"),
+    Row("GDumb", "gdumb"),
+    Row("DER++", "der++"),
+    Row("ER-ACE", "er-ace"),
+    Row("joint training", "joint"),
+)
+
+#: Table 3 repeats each task four times: one step a batch, with the coefficients of Hsu et al. 2018.
+REGULARISERS = (
+    Row("Vanilla", "finetune", {"iterations": 1, "lr": 1e-3}, printed="Vanilla"),
+    *(Row(name, name.lower(), printed=name) for name in ("EWC", "SI", "L2", "MAS", "NCC")),
+    Row("online EWC", "ewc-online"),
+)
 
 TABLES = {
     table.name: table
@@ -76,7 +91,7 @@ TABLES = {
             "table1",
             "Disjoint MNIST: accuracy by memory (in whole images' bytes)",
             "disjoint-mnist",
-            (*SELECTORS, *ER_ROWS, *SMART_ROWS),
+            (*PAPER_SELECTORS, *SMART_ROWS, *BEYOND),
             ("100", "200", "300", "400", "500"),
             memory,
             TABLE_1,
@@ -85,10 +100,33 @@ TABLES = {
             "table2",
             "Disjoint MNIST, 300 images' bytes: accuracy by share of foreign labels",
             "disjoint-mnist",
-            (*SELECTORS, *ER_ROWS, *SMART_ROWS),
+            (*PAPER_SELECTORS, *SMART_ROWS, *BEYOND),
             ("clean", "10%", "20%", "30%", "40%", "50%"),
             foreign,
             TABLE_2,
+        ),
+        Table(
+            "table3",
+            "Split MNIST without memory: accuracy by share of foreign labels",
+            "split-mnist",
+            REGULARISERS,
+            ("clean", "10%", "30%", "50%", "70%"),
+            foreign,
+            TABLE_3,
+        ),
+        Table(
+            "table5",
+            "Task-aware methods: Disjoint MNIST, 300 images' bytes",
+            "disjoint-mnist",
+            (
+                Row("iCaRL", "icarl", printed="iCaRL"),
+                Row("GEM", "gem", printed="GEM"),
+                Row("A-GEM", "a-gem"),
+                *SMART_ROWS,
+            ),
+            ("300",),
+            memory,
+            TABLE_5,
         ),
     )
 }
