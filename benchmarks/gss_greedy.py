@@ -14,15 +14,16 @@ from smartcl.streams import load_stream
 
 
 def one_backward_each(network: MLP, new: tuple, stored: list[tuple]) -> torch.Tensor:
-    """The same scores the plain way: a gradient vector per new sample and per stored mini-batch."""
+    """The same scores the usual way: a backward pass per new sample, its gradients copied into a vector."""
 
     def gradient(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-        parts = torch.autograd.grad(F.cross_entropy(network(x), y), list(network.parameters()))
-        return torch.cat([part.flatten() for part in parts])
+        network.zero_grad()
+        F.cross_entropy(network(x), y).backward()
+        return torch.cat([parameter.grad.flatten() for parameter in network.parameters()])
 
-    memory = F.normalize(torch.stack([gradient(x, y) for x, y in stored]), dim=1)
-    samples = torch.stack([gradient(x[None], y[None]) for x, y in zip(*new, strict=True)])
-    return (F.normalize(samples, dim=1) @ memory.T).amax(dim=1)
+    memory = torch.stack([gradient(x, y) for x, y in stored])
+    scores = [F.cosine_similarity(memory, gradient(x[None], y[None])[None]).max() for x, y in zip(*new, strict=True)]
+    return torch.stack(scores)
 
 
 if __name__ == "__main__":
@@ -34,8 +35,8 @@ if __name__ == "__main__":
     new, stored = (x[:50], y[:50]), list(zip(torch.split(x[50:], 50), torch.split(y[50:], 50), strict=True))
 
     def ours() -> torch.Tensor:
-        drawn = [trace(network, rows, labels) for rows, labels in stored]
-        return torch.from_numpy(max_cosines(trace(network, *new), drawn))
+        first, *drawn = trace(network, x, y).pieces([50] * 7)
+        return torch.from_numpy(max_cosines(first, drawn))
 
     worst = float((ours() - one_backward_each(network, new, stored)).abs().max())
     fast, slow = best_seconds([ours, lambda: one_backward_each(network, new, stored)], calls=1, rounds=10)

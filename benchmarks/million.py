@@ -42,7 +42,11 @@ if __name__ == "__main__":
     tenth = len(seconds) // 10
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     report(
-        ("a million features: seconds per row, last tenth / first", sum(seconds[-tenth:]) / sum(seconds[:tenth]), "<= 1.2"),
+        (
+            "a million features: seconds per row, last tenth / first",
+            sum(seconds[-tenth:]) / sum(seconds[:tenth]),
+            "<= 1.2",
+        ),
         ("peak memory of the process, GB", peak / 1e9, "< 4"),
         ("milliseconds per row (10 steps a batch)", 1e3 * sum(seconds) / ROWS, "-"),
         ("features seen", float(len(learner.model.network.table)), "-"),

@@ -50,7 +50,7 @@ def test_the_matrix_is_what_testing_by_hand_gives():
     np.testing.assert_allclose(result["accuracy_matrix"], by_hand)
 
 
-@pytest.mark.parametrize("method", ["er", "smart", "gss-greedy"])
+@pytest.mark.parametrize("method", ["er", "smart", "gss-greedy", "icarl", "gem"])
 def test_the_tracker_knows_every_stored_sample(method, monkeypatch):
     """The ids followed from outside name rows that equal the ones in memory, bit for bit."""
     stream = load_stream("disjoint-digits", seed=0, noise="foreign:0.4")

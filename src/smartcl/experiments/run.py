@@ -70,9 +70,12 @@ def learn(learner: Learner, stream: TaskStream, progress: Progress | None = None
             done += 1
             if progress is not None:
                 progress(done, len(stream), learner)
+        task = stream.task_batch(number)
         start = time.perf_counter(), time.process_time()
-        learner.end_task(stream.task_batch(number))
+        changed = learner.end_task(task)
         wall, cpu = wall + time.perf_counter() - start[0], cpu + time.process_time() - start[1]
+        if changed is not None:
+            tracker.follow(task, changed)
         matrix.append(accuracies(learner, stream.tasks))
         tracker.record(learner)
     table = np.array(matrix)

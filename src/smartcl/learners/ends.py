@@ -23,7 +23,15 @@ def finetune(
     average: float = 0.0,
     smoothing: float = 0.0,
 ) -> Learner:
-    """No memory: each batch is learned and forgotten, whatever the budget. The lower end."""
+    """No memory: each batch is learned and forgotten, whatever the budget. The lower end.
+
+    >>> import torch
+    >>> from smartcl.streams.batch import Batch
+    >>> learner = finetune(InputSpec(n_features=2, n_classes=2), "1kB", hidden=(8,))
+    >>> _ = learner.observe(Batch(torch.eye(2), torch.tensor([0, 1])))
+    >>> len(learner.memory)
+    0
+    """
     recipe = Recipe(hidden, lr, iterations, replay=0, average=average, smoothing=smoothing)
     return Learner(spec, memory, recipe, Nothing(), whole=True, seed=seed)
 
@@ -42,6 +50,14 @@ def joint(
     smoothing: float = 0.0,
     whole: bool = True,
 ) -> Learner:
-    """Replay of every sample ever seen: ``memory`` is not obeyed, the budget is ``UNBOUNDED``. The upper end."""
+    """Replay of every sample ever seen: ``memory`` is not obeyed, the budget is ``UNBOUNDED``. The upper end.
+
+    >>> import torch
+    >>> from smartcl.streams.batch import Batch
+    >>> learner = joint(InputSpec(n_features=2, n_classes=2), memory=1, hidden=(8,))
+    >>> _ = learner.observe(Batch(torch.eye(2), torch.tensor([0, 1])))
+    >>> len(learner.memory), learner.memory.store.nbytes
+    (2, 18)
+    """
     recipe = Recipe(hidden, lr, iterations, replay, joint, average, smoothing)
     return Learner(spec, UNBOUNDED, recipe, Everything(), whole=whole, seed=seed)

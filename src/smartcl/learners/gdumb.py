@@ -30,6 +30,11 @@ class GDumb(Learner):
 
     Classes are balanced, or pairs of task and label if the batches have task ids. The new network depends on the
     memory and the state of the generator, which it copies: asking changes nothing, and is the same after a reload.
+
+    >>> learner = gdumb(InputSpec(n_features=2, n_classes=2), "1kB", hidden=(8,), lr=0.1)
+    >>> _ = learner.observe(Batch(torch.eye(2), torch.tensor([0, 1])))
+    >>> learner.predict_proba(torch.eye(2)).argmax(dim=1)
+    tensor([0, 1])
     """
 
     def __init__(
