@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from loopback import Site
 
 from smartcl.streams import mnist
@@ -214,7 +215,10 @@ def test_streams_of_real_files_have_the_protocols_of_the_paper(tmp_path: Path) -
     disjoint, split = disjoint_mnist(samples_per_task=5), split_mnist()
     assert (disjoint.name, disjoint.batch_size, disjoint.epochs, disjoint.n_classes) == ("disjoint-mnist", 50, 1, 2)
     assert (split.name, split.batch_size, split.epochs, split.n_classes) == ("split-mnist", 128, 4, 2)
-    assert disjoint.spec.sample_nbytes == split.spec.sample_nbytes == SIDE * SIDE
+    assert (disjoint.spec.sample_nbytes, split.spec.sample_nbytes) == (SIDE * SIDE, (SIDE + 4) ** 2)
+    bare, framed = disjoint.tasks[0].test.x, split.tasks[0].test.x.reshape(-1, SIDE + 4, SIDE + 4)
+    assert torch.equal(framed[:, 2:-2, 2:-2].flatten(1), bare)
+    assert int(framed.sum()) == int(bare.sum())
     pixels = np.arange(256)
     transformed = (pixels - disjoint.spec.offset) * disjoint.spec.scale
     np.testing.assert_allclose(transformed, pixels / 255)

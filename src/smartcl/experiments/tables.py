@@ -79,7 +79,7 @@ BEYOND = (
 
 #: Table 3 repeats each task four times: one step a batch, with the coefficients of Hsu et al. 2018.
 REGULARISERS = (
-    Row("Vanilla", "finetune", {"iterations": 1, "lr": 1e-3}, printed="Vanilla"),
+    Row("Vanilla", "finetune", {"iterations": 1, "lr": 1e-3, "init": "fan-in"}, printed="Vanilla"),
     *(Row(name, name.lower(), printed=name) for name in ("EWC", "SI", "L2", "MAS", "NCC")),
     Row("online EWC", "ewc-online"),
 )
@@ -120,6 +120,7 @@ TABLES = {
             "disjoint-mnist",
             (
                 Row("iCaRL", "icarl", printed="iCaRL"),
+                Row("iCaRL on raw outputs", "icarl", {"layer": "logits"}, printed="iCaRL"),
                 Row("GEM", "gem", printed="GEM"),
                 Row("A-GEM", "a-gem"),
                 *SMART_ROWS,

@@ -22,6 +22,7 @@ def finetune(
     iterations: int = 100,
     average: float = 0.0,
     smoothing: float = 0.0,
+    init: str = "xavier",
 ) -> Learner:
     """No memory: each batch is learned and forgotten, whatever the budget. The lower end.
 
@@ -32,7 +33,7 @@ def finetune(
     >>> len(learner.memory)
     0
     """
-    recipe = Recipe(hidden, lr, iterations, replay=0, average=average, smoothing=smoothing)
+    recipe = Recipe(hidden, lr, iterations, replay=0, average=average, smoothing=smoothing, init=init)
     return Learner(spec, memory, recipe, Nothing(), whole=True, seed=seed)
 
 

@@ -26,7 +26,7 @@ class Model:
     def __init__(
         self, spec: InputSpec, recipe: Recipe, regularizers: Sequence[Regularizer], rng: np.random.Generator
     ) -> None:
-        self.network = MLP(spec, recipe.hidden, rng)
+        self.network = MLP(spec, recipe.hidden, rng, recipe.init)
         self.optimizer = Adam(self.network, recipe.lr)
         self.regularizers = tuple(regularizers)
         self.average = WeightAverage(self.network, recipe.average, AVERAGE_EVERY) if recipe.average else None

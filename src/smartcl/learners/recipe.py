@@ -23,6 +23,8 @@ class Recipe:
     smoothing: float = 0.0
     #: Consolidate after every batch (boundary-free), or when the stream says that a task ends.
     consolidate: str = "batch"
+    #: Where the weights start: ``xavier`` (zero biases), or ``fan-in``, PyTorch's default.
+    init: str = "xavier"
 
     def __post_init__(self) -> None:
         for name, low in {"iterations": 1, "replay": 0}.items():

@@ -1,7 +1,8 @@
 """Learners that protect their weights, with or without a memory; the defaults are those of Table 3.
 
 Table 3 is the incremental-domain protocol of Hsu, Liu, Ramasamy, Kira, "Re-evaluating continual learning scenarios",
-2018, with their coefficients: the stream itself repeats each task four times, so a batch is worth one step.
+2018, with their coefficients and PyTorch's default initialisation: the stream itself repeats each task four times, so
+a batch is worth one step. NCC reads importance off the size of the weights; it starts from Xavier's, as SMART does.
 """
 
 from __future__ import annotations
@@ -25,9 +26,11 @@ from smartcl.streams.stream import InputSpec
 Builder: TypeAlias = Callable[..., Learner]
 
 
-def protected(name: str, summary: str, penalty: Callable[[float], Regularizer], strength: float) -> Builder:
+def protected(
+    name: str, summary: str, penalty: Callable[[float], Regularizer], strength: float, init: str = "fan-in"
+) -> Builder:
     """The builder of learners with this penalty, and its usual strength as the default."""
-    usual = strength
+    usual, start = strength, init
 
     def build(
         spec: InputSpec,
@@ -43,9 +46,10 @@ def protected(name: str, summary: str, penalty: Callable[[float], Regularizer], 
         smoothing: float = 0.0,
         strength: float = usual,
         consolidate: str = "task",
+        init: str = start,
         whole: bool = True,
     ) -> Learner:
-        recipe = Recipe(hidden, lr, iterations, replay, joint, average, smoothing, consolidate)
+        recipe = Recipe(hidden, lr, iterations, replay, joint, average, smoothing, consolidate, init)
         selector = Reservoir() if replay else Nothing()
         return Learner(spec, memory, recipe, selector, [penalty(strength)], whole=whole, seed=seed)
 
@@ -59,4 +63,4 @@ ewc = protected("ewc", "Elastic weight consolidation, a term per task", EWC, str
 ewc_online = protected("ewc_online", "Elastic weight consolidation, one accumulated term", OnlineEWC, strength=700.0)
 si = protected("si", "Synaptic intelligence: importance along the path of learning", SI, strength=3000.0)
 mas = protected("mas", "Memory aware synapses: importance for the size of the output", MAS, strength=10_000.0)
-ncc = protected("ncc", "Neuronal correlation consolidation, Ω_r of SMART, alone", NCC, strength=250.0)
+ncc = protected("ncc", "Neuronal correlation consolidation, Ω_r of SMART, alone", NCC, 250.0, init="xavier")

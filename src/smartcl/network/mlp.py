@@ -11,6 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+from smartcl.network.initial import Initial
 from smartcl.network.inputs import Prepared, SparseInput, concatenate
 from smartcl.network.joint import joint_product
 from smartcl.network.prox import row_norms
@@ -21,19 +22,13 @@ from smartcl.streams.stream import InputSpec
 ROW_TABLE_WEIGHTS = 4_000_000
 
 
-def xavier_uniform(fan_in: int, fan_out: int, rows: int, rng: np.random.Generator) -> torch.Tensor:
-    """``[rows, fan_out]`` weights of a layer with ``fan_in`` inputs, drawn from an explicit generator."""
-    bound = float(np.sqrt(6.0 / (fan_in + fan_out)))
-    return torch.from_numpy(rng.uniform(-bound, bound, (rows, fan_out)).astype(np.float32))
-
-
 class DenseInput(nn.Module):
     """The first layer with all its weights in one matrix ``[D, width]``: a feature is a row."""
 
-    def __init__(self, n_features: int, width: int, rng: np.random.Generator) -> None:
+    def __init__(self, n_features: int, width: int, initial: Initial) -> None:
         super().__init__()
-        self.weight = nn.Parameter(xavier_uniform(n_features, width, n_features, rng))
-        self.bias = nn.Parameter(torch.zeros(width))
+        self.weight = nn.Parameter(initial.weights(n_features, width, n_features))
+        self.bias = nn.Parameter(initial.bias(n_features, width))
 
     def forward(self, *parts: Prepared) -> torch.Tensor:
         if len(parts) == 1 and isinstance(parts[0], torch.Tensor):
@@ -58,10 +53,10 @@ class DenseInput(nn.Module):
 class RowInput(nn.Module):
     """The first layer of a very wide sparse input: a ``RowTable`` whose touched rows alone cost anything."""
 
-    def __init__(self, n_features: int, width: int, rng: np.random.Generator) -> None:
+    def __init__(self, n_features: int, width: int, initial: Initial) -> None:
         super().__init__()
-        self.table = RowTable(n_features, width, lambda rows: xavier_uniform(n_features, width, rows, rng))
-        self.bias = nn.Parameter(torch.zeros(width))
+        self.table = RowTable(n_features, width, lambda rows: initial.weights(n_features, width, rows))
+        self.bias = nn.Parameter(initial.bias(n_features, width))
 
     def forward(self, *parts: Prepared) -> torch.Tensor:
         bags = [part for part in parts if isinstance(part, SparseInput)]
@@ -109,14 +104,15 @@ class MLP(nn.Module):
     torch.Size([3, 2])
     """
 
-    def __init__(self, spec: InputSpec, hidden: Sequence[int], rng: np.random.Generator) -> None:
+    def __init__(self, spec: InputSpec, hidden: Sequence[int], rng: np.random.Generator, init: str = "xavier") -> None:
         super().__init__()
+        self.init, initial = init, Initial(init, rng)
         if not hidden or any(width < 1 for width in hidden):
             raise ValueError(f"hidden must name at least one layer width >= 1, got {tuple(hidden)}")
         wide = spec.sparse and spec.n_features * hidden[0] > ROW_TABLE_WEIGHTS
         first = RowInput if wide else DenseInput
-        self.first: DenseInput | RowInput | AveragedRowInput = first(spec.n_features, hidden[0], rng)
-        self.layers = nn.ModuleList(linear(a, b, rng) for a, b in pairwise([*hidden, spec.n_classes]))
+        self.first: DenseInput | RowInput | AveragedRowInput = first(spec.n_features, hidden[0], initial)
+        self.layers = nn.ModuleList(linear(a, b, initial) for a, b in pairwise([*hidden, spec.n_classes]))
 
     def forward(self, *parts: Prepared) -> torch.Tensor:
         """Logits of the rows of all parts, one after the other."""
@@ -176,7 +172,7 @@ class MLP(nn.Module):
     def add_classes(self, n_classes: int, rng: np.random.Generator) -> None:
         """Grow the last layer to ``n_classes`` outputs; what it knew stays."""
         last = self.head
-        grown = linear(last.in_features, n_classes, rng)
+        grown = linear(last.in_features, n_classes, Initial(self.init, rng))
         with torch.no_grad():
             grown.weight[: last.out_features] = last.weight
             grown.bias[: last.out_features] = last.bias
@@ -187,14 +183,14 @@ class MLP(nn.Module):
         copy = MLP.__new__(MLP)
         nn.Module.__init__(copy)
         first = AveragedRowInput(self.first) if isinstance(self.first, RowInput) else deepcopy(self.first)
-        copy.first, copy.layers = first, deepcopy(self.layers)
+        copy.init, copy.first, copy.layers = self.init, first, deepcopy(self.layers)
         return copy.requires_grad_(False)
 
 
-def linear(fan_in: int, fan_out: int, rng: np.random.Generator) -> nn.Linear:
-    """A Linear layer with Xavier-uniform weights and zero bias."""
+def linear(fan_in: int, fan_out: int, initial: Initial) -> nn.Linear:
+    """A Linear layer, initialised without touching a global generator."""
     layer = nn.Linear(fan_in, fan_out, device="meta").to_empty(device="cpu")
     with torch.no_grad():
-        layer.weight.copy_(xavier_uniform(fan_in, fan_out, fan_in, rng).T)
-        layer.bias.zero_()
+        layer.weight.copy_(initial.weights(fan_in, fan_out, fan_in).T)
+        layer.bias.copy_(initial.bias(fan_in, fan_out))
     return layer

@@ -1,0 +1,20 @@
+"""``smartcl results``: the page of results, from the result files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from smartcl.experiments.results import ResultFolder
+from smartcl.report.results_page import results_page
+
+
+def results(
+    page: Annotated[Path, typer.Argument(help="The Markdown file to write.")] = Path("docs/results.md"),
+    folder: Annotated[Path, typer.Option("--results", help="Where the result files are.")] = Path("results"),
+) -> None:
+    """Write the page of results."""
+    page.write_text(results_page(ResultFolder(folder)))
+    print(f"page: {page}")
