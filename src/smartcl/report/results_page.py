@@ -17,19 +17,20 @@ Cells without a run are left open. All memories are charged to the byte.
 NOTES = {
     "table1": """Published cells and ours are the same protocol; FSS-Clust here clusters penultimate features. The
 paper's SMART cells are not at equal stored bytes: its public code charges pruned samples for the features kept but
-stores most of them whole. *SMART, paper's settings* is the same method on a store that counts what it holds. `smart` is
-ours, at the same bytes.""",
+stores most of them whole. *SMART, paper's settings* is the same method on a store that counts what it holds. `smart`
+is ours, at the same bytes.""",
     "table2": """`foreign` noise: a training image gets a uniformly random other digit's label before tasks are cut.
 The public code's own draw is skewed (it never draws 9; a ratio of 0.3 changes 26% of the labels); this is the clean
 version of the same idea.""",
-    "table3": """Whole MNIST padded to 32 x 32, four epochs a task, one step a batch, the coefficients of Hsu et al. 2018
-and PyTorch's default initialisation. NCC stands at β = 250, importance normalised, and starts from Xavier's weights: it
-reads importance off the size of the weights, and from the default initialisation the best of five strengths tried on
-seed 0 reached 74 (unpadded images). Coefficients chosen on a validation split, the same grid for all, are still to come:
-L2 gains much from a larger one.""",
-    "table5": """*iCaRL* follows its paper: one output per (task, label), herding and nearest mean on normalised penultimate
-features. *On raw outputs*, herding and nearest mean see the logits, as in GEM's public iCaRL code; that the published
-cell came from that code is an inference from how close it is. GEM and iCaRL are told the tasks, the others are not.""",
+    "table3": """Whole MNIST padded to 32 x 32, four epochs a task, one step a batch, the coefficients of Hsu et al.
+2018 and PyTorch's default initialisation. NCC stands at β = 250, importance normalised, and starts from Xavier's
+weights: it reads importance off the size of the weights, and from the default initialisation the best of five
+strengths tried on seed 0 reached 74 (unpadded images). Coefficients chosen on a validation split, the same grid for
+all, are still to come: L2 gains much from a larger one.""",
+    "table5": """*iCaRL* follows its paper: one output per (task, label), herding and nearest mean on normalised
+penultimate features. *On raw outputs*, herding and nearest mean see the logits, as in GEM's public iCaRL code; that
+the published cell came from that code is an inference from how close it is. GEM and iCaRL are told the tasks, the
+others are not.""",
 }
 
 
