@@ -9,10 +9,11 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from smartcl.cli.progress import bar_for, live_bars
+from smartcl.cli.progress import live_bars
 from smartcl.cli.usage import arguments_checked
 from smartcl.experiments.run import prepare_run
 from smartcl.experiments.spec import RunSpec
+from smartcl.experiments.together import run_together
 from smartcl.memory import format_bytes
 from smartcl.report.comparison import draw_comparison
 
@@ -34,11 +35,15 @@ def demo(
         if not out.absolute().parent.is_dir():
             raise ValueError(f"--out must lie in an existing folder, got {out}")
         specs = [RunSpec(DATASET, method, memory, seed=seed, parameters=PARAMETERS) for method in METHODS]
-        prepared = [prepare_run(spec, data) for spec in specs]
-    results: dict[str, dict[str, Any]] = {}
+        for spec in specs:
+            prepare_run(spec, data)
     with live_bars() as bars:
-        for run, name in zip(prepared, METHODS.values(), strict=True):
-            results[name] = run.run(bar_for(bars, name))
+        tasks = [bars.add_task(name, total=None, memory="") for name in METHODS.values()]
+
+        def watch(position: int, done: int, total: int, memory: str) -> None:
+            bars.update(tasks[position], completed=done, total=total, memory=memory)
+
+        results = dict(zip(METHODS.values(), run_together(specs, watch, data), strict=True))
     console = Console()
     console.print(_table(results))
     draw_comparison(results, out)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Annotated, Any
 
+import torch
 import typer
 from rich.console import Console
 from rich.table import Table
@@ -35,6 +37,8 @@ def run_command(
             assignments(settings or []), dataset=dataset, method=method, memory=memory, noise=noise, seed=seed
         )
         prepared = prepare_run(spec, data)
+    if "OMP_NUM_THREADS" not in os.environ:
+        torch.set_num_threads(1)  # the matrices are small, and threads on a busy machine wait for each other
     with live_bars() as bars:
         result = prepared.run(bar_for(bars, method))
     if as_json:

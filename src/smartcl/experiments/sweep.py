@@ -34,7 +34,7 @@ def sweep(
     """Make every missing run; a run that fails stops no other. Returns the failures with their reasons."""
     failures: dict[RunSpec, str] = {}
     workers = workers or os.cpu_count() or 1
-    with ProcessPoolExecutor(workers, get_context("spawn"), initializer=_quiet_worker) as pool:
+    with ProcessPoolExecutor(workers, get_context("spawn"), initializer=quiet_worker) as pool:
         futures = {pool.submit(_run_and_save, spec, results, data_dir): spec for spec in missing(specs, results)}
         try:
             for future in as_completed(futures):
@@ -50,7 +50,7 @@ def sweep(
     return failures
 
 
-def _quiet_worker() -> None:
+def quiet_worker() -> None:
     """One thread each; ctrl-C is the parent's to handle."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     torch.set_num_threads(1)
