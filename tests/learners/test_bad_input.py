@@ -49,6 +49,17 @@ def test_bad_batches_are_refused_and_change_nothing(case, method):
     assert_same_state(learner.state_dict(), before)
 
 
+def test_repeated_entries_of_a_sparse_row_are_summed_and_the_callers_array_is_left_alone():
+    parts = (np.ones(4, np.float32), np.array([3, 3, 5, 1]), np.array([0, 2, 4]))
+    messy = sparse.csr_array(parts, shape=(2, 20))
+    learners = [build_learner("gss-greedy", small_spec(sparse_rows=True), 900, **SMALL) for _ in range(2)]
+    for _ in range(3):
+        learners[0].observe(Batch(messy, Y))
+        learners[1].observe(Batch(sparse.csr_array(messy.toarray()), Y))
+    assert_same_state(learners[0].state_dict(), learners[1].state_dict())
+    assert messy.nnz == 4
+
+
 def test_labels_and_ids_must_be_one_per_row():
     with pytest.raises(ValueError, match="y must be one label per row"):
         Batch(torch.zeros(2, 3), torch.tensor([0]))

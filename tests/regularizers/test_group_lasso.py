@@ -135,6 +135,9 @@ def test_a_row_table_takes_the_exact_step_on_the_rows_touched(monkeypatch: pytes
     sleeping = table._row_of[8:11].long()
     torch.testing.assert_close(table.rows()[sleeping], weight[sleeping])
     torch.testing.assert_close(network.group_norms()[:11], table.rows().norm(dim=1)[table._row_of[:11].long()])
+    assert torch.equal(network.alive(), (network.group_norms() > 0) | ~table.seen)
+    assert not bool(network.alive()[:8].all())
+    assert bool(network.alive()[11:].all())
 
 
 def test_a_row_table_has_no_subgradient_form(monkeypatch: pytest.MonkeyPatch) -> None:

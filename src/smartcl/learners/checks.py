@@ -22,6 +22,9 @@ def check_rows(x: Rows, spec: InputSpec) -> Rows:
         raise ValueError("x must be finite: it contains NaN or infinity")
     if np.issubdtype(x.dtype, np.float64):
         x = x.astype(np.float32)
+    if not x.has_canonical_format:
+        x = x.copy()
+        x.sum_duplicates()
     return x if spec.sparse else torch.from_numpy(x.toarray())
 
 

@@ -73,7 +73,7 @@ class RowInput(nn.Module):
 
     def alive(self) -> torch.Tensor:
         """Which features have weights, or may get some: one never seen is not dead."""
-        return (self.group_norms() > 0) | ~self.table.seen
+        return self.table.alive()
 
 
 class AveragedRowInput(nn.Module):

@@ -147,6 +147,15 @@ class RowTable:
         norms[seen] = (pushed - shrinkage).clamp_(min=0).float()[self._row_of[seen].long()]
         return norms
 
+    def alive(self) -> torch.Tensor:
+        """Which features have a row that is not zero, or none yet: one never seen is not dead."""
+        if self.schedule.shrink:
+            return (self.group_norms() > 0) | ~self.seen
+        # Without shrinkage a sleeping row neither dies nor revives: what it was when last touched still holds.
+        alive = torch.ones(self.n_features, dtype=torch.bool)
+        alive[self.seen] = (self.products[: self._used, 0] > 0)[self._row_of[self.seen].long()]
+        return alive
+
     def rows(self) -> torch.Tensor:
         """The weights of all rows now, in order of first sight."""
         return self._awake(torch.arange(self._used)).weight
