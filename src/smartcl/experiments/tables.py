@@ -65,8 +65,9 @@ def foreign(column: str) -> dict[str, str]:
     return {"memory": "300 samples", "noise": "none" if column == "clean" else f"foreign:0.{column[0]}"}
 
 
-PAPER_SELECTORS = tuple(
-    Row(name, name.lower(), printed=name) for name in ("GSS-Clust", "FSS-Clust", "GSS-IQP", "GSS-Greedy")
+PAPER_SELECTORS = (
+    *(Row(name, name.lower(), printed=name) for name in ("GSS-Clust", "FSS-Clust", "GSS-IQP", "GSS-Greedy")),
+    Row("FSS-Clust on logits", "fss-clust", {"layer": "logits"}, printed="FSS-Clust"),
 )
 SMART_ROWS = (Row("SMART, paper's settings", "smart-paper", printed="SMART"), Row("smart", "smart"))
 BEYOND = (

@@ -45,4 +45,23 @@ er = replaying("er", "Experience replay from a reservoir.", Reservoir, joint=Tru
 gss_greedy = replaying("gss_greedy", "Replay of samples whose gradients differ, greedily.", GSSGreedy, joint=False)
 gss_iqp = replaying("gss_iqp", "Replay of the samples whose gradients are least alike.", GSSIQP, joint=False)
 gss_clust = replaying("gss_clust", "Replay of cluster centres in gradient space.", GSSClust, joint=False)
-fss_clust = replaying("fss_clust", "Replay of cluster centres in feature space.", FSSClust, joint=False)
+
+
+def fss_clust(
+    spec: InputSpec,
+    memory: str | int,
+    seed: int = 0,
+    *,
+    hidden: tuple[int, ...] = (400, 400),
+    lr: float = 1e-4,
+    iterations: int = 100,
+    replay: int = 50,
+    joint: bool = False,
+    average: float = 0.0,
+    smoothing: float = 0.0,
+    whole: bool = True,
+    layer: str = "penultimate",
+) -> Learner:
+    """Replay of cluster centres in feature space: of the penultimate layer or of the logits."""
+    recipe = Recipe(hidden, lr, iterations, replay, joint, average, smoothing)
+    return Learner(spec, memory, recipe, FSSClust(layer=layer), whole=whole, seed=seed)

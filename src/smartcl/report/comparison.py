@@ -28,10 +28,9 @@ def draw_comparison(results: dict[str, dict[str, Any]], path: Path) -> None:
         samples = [entry["samples"] for entry in result["memory_history"]]
         held.plot(steps, samples, marker="o", color=colour, label=name)
         held.annotate(f"{samples[-1]:,}", (n_tasks, samples[-1]), xytext=(0, 5), textcoords="offset points", ha="right")
-    lowest = min(min(result["accuracy_per_task"]) for result in results.values())
-    final.set(title="accuracy after the last task, %", ylim=(max(0, 10 * (lowest // 10) - 10), 104))
+    final.set(title="accuracy after the last task, %", ylim=(0, 108))
     final.set_xticks(range(n_tasks + 1), [*(f"task {i + 1}" for i in range(n_tasks)), "mean"])
-    final.legend(loc="lower left", framealpha=1)
+    along.legend(loc="lower left", frameon=False)
     along.set(title="mean accuracy on tasks seen, %", xlabel="tasks learned", xticks=range(1, n_tasks + 1))
     held.set(
         title="samples held in the same bytes", xlabel="tasks learned", xticks=range(1, n_tasks + 1), ylim=(0, None)

@@ -6,7 +6,6 @@ feature-space baseline of their comparison. It may keep far fewer samples than f
 
 from __future__ import annotations
 
-from typing import Literal, get_args
 
 import numpy as np
 import torch
@@ -15,7 +14,7 @@ from scipy.spatial.distance import pdist, squareform
 from smartcl.selection.k_centers import Distances, KCenters
 from smartcl.selection.selector import Pool
 
-Layer = Literal["penultimate", "logits"]
+LAYERS = ("penultimate", "logits")
 
 
 def squared_distances(features: torch.Tensor) -> Distances:
@@ -42,10 +41,10 @@ class FSSClust(KCenters):
     3
     """
 
-    def __init__(self, growth: float = 2.0, layer: Layer = "penultimate") -> None:
+    def __init__(self, growth: float = 2.0, layer: str = "penultimate") -> None:
         super().__init__(growth)
-        if layer not in get_args(Layer):
-            raise ValueError(f"layer must be one of {', '.join(get_args(Layer))}, got {layer!r}")
+        if layer not in LAYERS:
+            raise ValueError(f"layer must be one of {', '.join(LAYERS)}, got {layer!r}")
         self.layer = layer
 
     def distances(self, pool: Pool) -> Distances:
