@@ -125,7 +125,8 @@ class Learner:
         """The stream says that a task with these samples is over; what became of the memory, if it changed."""
         if self.recipe.consolidate == "task":
             data = check_batch(data, self.spec)
-            self.model.consolidate(prepare(data.x, self.spec), data.y)
+            with self._all_or_nothing():
+                self.model.consolidate(prepare(data.x, self.spec), data.y)
         return None
 
     def predict_proba(self, x: Rows) -> torch.Tensor:

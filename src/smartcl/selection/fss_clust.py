@@ -6,7 +6,6 @@ feature-space baseline of their comparison. It may keep far fewer samples than f
 
 from __future__ import annotations
 
-
 import numpy as np
 import torch
 from scipy.spatial.distance import pdist, squareform
