@@ -7,7 +7,7 @@ for all samples, then matrix products.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -15,7 +15,7 @@ import torch.nn.functional as F
 from torch import nn
 from torch.func import functional_call, grad, vmap
 
-from smartcl.network.inputs import Columns, Prepared, inner_products, split_rows
+from smartcl.network.inputs import Columns, Prepared, inner_products, join_rows, split_rows
 from smartcl.network.mlp import MLP
 
 
@@ -30,6 +30,13 @@ class Trace:
     def __len__(self) -> int:
         return len(self.deltas[0])
 
+    @classmethod
+    def join(cls, traces: Sequence[Trace]) -> Trace:
+        """The samples of all traces, one trace after the other."""
+        inputs = [torch.cat(layer) for layer in zip(*(t.inputs for t in traces), strict=True)]
+        deltas = [torch.cat(layer) for layer in zip(*(t.deltas for t in traces), strict=True)]
+        return cls(join_rows([t.first for t in traces]), inputs, deltas)
+
     def pieces(self, sizes: list[int]) -> list[Trace]:
         """The same samples cut into consecutive pieces of these sizes."""
         firsts = split_rows(self.first, sizes)
@@ -38,14 +45,15 @@ class Trace:
         return [Trace(first, [v[i] for v in inputs], [v[i] for v in deltas]) for i, first in enumerate(firsts)]
 
 
+@torch.no_grad()
 def trace(network: MLP, rows: Prepared, y: torch.Tensor) -> Trace:
-    """One forward and one backward pass of the cross-entropy of all samples."""
-    with torch.no_grad():
-        first = network.first(rows)
-    values = network.upper_pre_activations(first.requires_grad_())
-    loss = F.cross_entropy(values[-1], y, reduction="sum")
-    deltas = torch.autograd.grad(loss, values)
-    return Trace(rows, [F.relu(value).detach() for value in values[:-1]], list(deltas))
+    """One forward pass, and the slopes of each sample's cross-entropy carried back layer by layer."""
+    values = network.pre_activations(rows)
+    deltas = [values[-1].softmax(dim=1) - F.one_hot(y, values[-1].shape[1])]
+    for layer, value in zip(reversed(network.layers), reversed(values[:-1]), strict=True):
+        assert isinstance(layer, nn.Linear)
+        deltas.append((deltas[-1] @ layer.weight).mul_(value > 0))
+    return Trace(rows, [F.relu(value) for value in values[:-1]], deltas[::-1])
 
 
 def gram(a: Trace, b: Trace) -> torch.Tensor:

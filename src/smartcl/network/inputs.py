@@ -91,6 +91,16 @@ def concatenate(bags: Sequence[SparseInput]) -> SparseInput:
     )
 
 
+def join_rows(parts: Sequence[Prepared]) -> Prepared:
+    """Rows of one kind, one part after the other."""
+    first = parts[0]
+    if isinstance(first, torch.Tensor):
+        return torch.cat([part for part in parts if isinstance(part, torch.Tensor)])
+    if isinstance(first, Columns):
+        return Columns(torch.cat([part.values for part in parts if isinstance(part, Columns)]), first.features)
+    return concatenate([part for part in parts if isinstance(part, SparseInput)])
+
+
 def split_rows(rows: Prepared, sizes: Sequence[int]) -> list[Prepared]:
     """Consecutive rows in pieces of these sizes."""
     if isinstance(rows, torch.Tensor):

@@ -19,7 +19,8 @@ FIRST_SCORE = 0.1
 def max_cosines(new: Trace, drawn: list[Trace]) -> Scores:
     """``max_k cos(g_i, g_k)`` of each new sample with the mean gradients ``g_k`` of the drawn mini-batches."""
     norms = squared_norms(new)
-    cosines = [cosines_to_mean(gram(new, batch), norms, gram(batch, batch)) for batch in drawn]
+    products = torch.split(gram(new, Trace.join(drawn)), [len(batch) for batch in drawn], dim=1)
+    cosines = [cosines_to_mean(k, norms, gram(batch, batch)) for k, batch in zip(products, drawn, strict=True)]
     scores: Scores = torch.stack(cosines).amax(dim=0).numpy()
     return scores
 
