@@ -20,7 +20,7 @@ def test_the_page_in_the_repository_is_current():
 
 def test_a_cell_shows_ours_above_the_published(tmp_path):
     folder, table = ResultFolder(tmp_path), TABLES["table5"]
-    row = table.rows[1]
+    row = next(row for row in table.rows if row.label == "GEM")
     for seed, accuracy in enumerate((89.0, 91.0)):
         folder.save(table.spec(row, "300", seed), {"accuracy": accuracy})
     page = results_page(folder)
