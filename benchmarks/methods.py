@@ -22,6 +22,8 @@ def filled(method: str, **parameters: object) -> Learner:
     for number in (0, 1):
         for batch in list(stream.batches_of(number))[:10]:
             learner.observe(batch)
+        if number == 0:
+            learner.end_task(stream.task_batch(0))
     learner.recipe = learner.recipe.__class__(**{**vars(learner.recipe), "iterations": STEPS})
     return learner
 
