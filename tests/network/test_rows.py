@@ -134,11 +134,11 @@ def test_rows_die_as_in_the_dense_matrix(share: float) -> None:
 
 def test_a_row_killed_by_the_exact_step_stays_dead_while_it_sleeps() -> None:
     twins = Twins(20, RowSchedule(lr=1e-2))
-    twins.table.begin()
     twins.run(3, share=1.0)
-    twins.table.prox_touched(1e6)
+    twins.table.schedule = RowSchedule(lr=1e-2, prox=1e6)
+    twins.run(1, share=1.0)
     assert torch.equal(twins.table.group_norms(), torch.zeros(20))
-    twins.table.commit()
+    twins.table.schedule = RowSchedule(lr=1e-2)
     for _ in range(30):
         twins.step(np.arange(5))
     norms = twins.table.group_norms()

@@ -110,6 +110,7 @@ def on_row_table(lasso: GroupLasso, monkeypatch: pytest.MonkeyPatch) -> tuple[ML
     monkeypatch.setattr("smartcl.network.mlp.ROW_TABLE_WEIGHTS", 0)
     network = MLP(SPARSE, (8,), np.random.default_rng(0))
     adam = Adam(network, lr=1e-2)
+    adam.schedule_rows(lasso.row_shrinkage(adam.lr), average=0.0, prox=lasso.row_prox())
     for features in (range(8, 11), range(8)):
         if features.start == 0:
             network.table.begin()
@@ -121,23 +122,26 @@ def on_row_table(lasso: GroupLasso, monkeypatch: pytest.MonkeyPatch) -> tuple[ML
     return network, adam
 
 
-def test_a_row_table_takes_the_exact_step_on_the_rows_touched(monkeypatch: pytest.MonkeyPatch) -> None:
-    lasso = GroupLasso(300.0, "exact")
-    network, adam = on_row_table(lasso, monkeypatch)
-    table, schedule = network.table, network.table.schedule
-    touched = table._row_of[:8].long()
-    weight = table.rows()
-    metric = (table.square / (1 - schedule.betas[1] ** table.step)).sqrt().add(schedule.eps) / schedule.lr
-    expected = prox_preconditioned(weight[touched], metric[touched], 300.0 * 2)
-    lasso.settle(network, adam)
-    torch.testing.assert_close(table.rows()[touched], expected)
-    assert bool((expected == 0).all(dim=1).any()), "some rows must have died"
-    sleeping = table._row_of[8:11].long()
-    torch.testing.assert_close(table.rows()[sleeping], weight[sleeping])
+def test_a_row_table_takes_the_exact_step_on_the_rows_each_step_touches(monkeypatch: pytest.MonkeyPatch) -> None:
+    tables = []
+    for strength in (0.0, 300.0):
+        lasso = GroupLasso(strength, "exact")
+        network, adam = on_row_table(lasso, monkeypatch)
+        lasso.settle(network, adam)
+        tables.append((network, network.table))
+    (_, plain), (network, table) = tables
+    touched, sleeping = table._row_of[:8].long(), table._row_of[8:11].long()
+    s = table.schedule
+    metric = (plain.square / (1 - s.betas[1] ** plain.step)).sqrt().add(s.eps) / s.lr
+    expected = prox_preconditioned(plain.weight[touched], metric[touched], 300.0)
+    torch.testing.assert_close(table.weight[touched], expected, rtol=1e-4, atol=1e-6)
+    dead = (table.weight == 0).all(dim=1)
+    assert bool(dead[touched].any()), "some rows must have died"
+    assert not bool(table.mean[dead].any()), "a dead row's momentum would revive it"
     torch.testing.assert_close(network.group_norms()[:11], table.rows().norm(dim=1)[table._row_of[:11].long()])
     assert torch.equal(network.alive(), (network.group_norms() > 0) | ~table.seen)
-    assert not bool(network.alive()[:8].all())
     assert bool(network.alive()[11:].all())
+    assert len(sleeping) == 3
 
 
 def test_a_row_table_has_no_subgradient_form(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -31,7 +31,8 @@ class Model:
         self.regularizers = tuple(regularizers)
         self.average = WeightAverage(self.network, recipe.average, AVERAGE_EVERY) if recipe.average else None
         shrink = sum(regularizer.row_shrinkage(recipe.lr) for regularizer in self.regularizers)
-        self.optimizer.schedule_rows(shrink, recipe.average)
+        prox = sum(regularizer.row_prox() for regularizer in self.regularizers)
+        self.optimizer.schedule_rows(shrink, recipe.average, prox)
 
     @property
     def predictor(self) -> MLP:

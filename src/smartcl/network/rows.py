@@ -29,6 +29,7 @@ class RowSchedule:
     eps: float = 1e-8
     shrink: float = 0.0
     average: float = 0.0
+    prox: float = 0.0
 
 
 @dataclass
@@ -127,18 +128,6 @@ class RowTable:
             self._descend(piece, some, gradient)
         self._active = None
 
-    def prox_touched(self, strength: float) -> None:
-        """The exact proximal step, in Adam's metric, on the rows touched since ``begin``; untouched rows sleep on."""
-        s, correction = self.schedule, 1 - self.schedule.betas[1] ** self.step
-        touched = [entry["rows"] for entry in self._journal or []]
-        for rows in torch.split(torch.cat(touched), PIECE) if touched else ():
-            awake = self._awake(rows)
-            scale = awake.square.div(correction).sqrt_().add_(s.eps)
-            weight = prox_preconditioned(awake.weight, scale / s.lr, strength)
-            # No proximal step reaches a sleeping row: stale momentum would revive a dead one for good.
-            mean = awake.mean * (weight != 0).any(dim=1, keepdim=True)
-            self._write(rows, _Slice(weight, mean, awake.square, awake.average), mean / scale.mul_(correction**0.5))
-
     def group_norms(self) -> torch.Tensor:
         """The norm of each feature's row now; zero for one never seen."""
         pushed, shrinkage = self._lengths(torch.arange(self._used))[1:]
@@ -228,6 +217,13 @@ class RowTable:
         awake.weight.sub_(path, alpha=s.lr * root / (1 - beta1**self.step))
         if s.shrink:
             shrink_rows_(awake.weight, s.shrink)
+        if s.prox:
+            scale = awake.square.div(root**2).sqrt_().add_(s.eps)
+            awake.weight.copy_(prox_preconditioned(awake.weight, scale.div_(s.lr), s.prox))
+            # No proximal step reaches a sleeping row: stale momentum would revive a dead one for good.
+            lives = (awake.weight != 0).any(dim=1, keepdim=True)
+            awake.mean.mul_(lives)
+            path.mul_(lives)
         if s.average:
             awake.average.lerp_(awake.weight, 1 - warm_decay(s.average, self.step))
         self._write(rows, awake, path)

@@ -22,8 +22,8 @@ class GroupLasso(Regularizer):
     * ``subgradient``: the paper's: a sub-gradient through Adam, and features whose weights are all below
       ``threshold`` set to zero once per batch.
 
-    A row table shrinks a row's norm when it is touched; in the exact form it takes the proximal step on the rows that
-    the batch touched. It has no sub-gradient form.
+    A row table shrinks a row's norm when it is touched; in the exact form each step takes the proximal step, with its
+    own strength, on the rows it touches. It has no sub-gradient form.
     """
 
     def __init__(self, strength: float, form: str = "decoupled", threshold: float = 1e-4) -> None:
@@ -52,10 +52,7 @@ class GroupLasso(Regularizer):
     @torch.no_grad()
     def settle(self, network: MLP, optimizer: Adam) -> None:
         steps, self._steps = self._steps, 0
-        if not self.strength or self.form == "decoupled":
-            return
-        if self.form == "exact" and network.table is not None:
-            network.table.prox_touched(self.strength * steps)
+        if not self.strength or self.form == "decoupled" or network.table is not None:
             return
         weight = _dense(network)
         if self.form == "exact":
@@ -65,6 +62,9 @@ class GroupLasso(Regularizer):
 
     def row_shrinkage(self, lr: float) -> float:
         return lr * self.strength if self.form == "decoupled" else 0.0
+
+    def row_prox(self) -> float:
+        return self.strength if self.form == "exact" else 0.0
 
     def state_dict(self) -> dict[str, int]:
         return {"steps": self._steps}

@@ -39,6 +39,10 @@ class Regularizer:
         """By how much each step shortens every row of a row table, touched or not."""
         return 0.0
 
+    def row_prox(self) -> float:
+        """The strength of the exact proximal step that each step takes on the rows of a row table it touches."""
+        return 0.0
+
     def state_dict(self) -> dict[str, Any]:
         return {}
 
