@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -9,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helpers import SMALL, assert_same_state, small_batches, small_spec
-from smartcl.learners import learner as learner_module
 from smartcl.learners.learner import Learner
 from smartcl.learners.methods import METHODS, build_learner
 from smartcl.learners.recipe import Recipe
+from smartcl.memory import Schema
 from smartcl.network import mlp
 from smartcl.selection.reservoir import Reservoir
 from smartcl.streams.batch import Batch
@@ -181,16 +183,20 @@ def test_a_revived_feature_is_missing_in_older_samples_and_gets_no_gradient_from
     assert not learner.model.network.first.weight.grad[dead].any()
 
 
-def test_an_offset_transform_keeps_missing_at_zero(monkeypatch):
-    seen = []
-    original = learner_module.prepare
-    monkeypatch.setattr(learner_module, "prepare", lambda *a, **k: seen.append(a) or original(*a, **k))
-    spec = small_spec().__class__(20, 2, "float32", offset=0.5, scale=2.0)
+def test_an_offset_transform_keeps_missing_at_zero():
+    spec = replace(small_spec(), offset=0.5, scale=2.0)
     learner = build_learner("smart", spec, 1500, 0, **{**SMALL, **STRONG, "patience": 1})
     for batch in small_batches(12, 20):
         learner.observe(batch)
-    assert seen
-    assert len(learner.memory.store.schema) < 20
+    store = learner.memory.store
+    back = Schema.of(np.ones(20, dtype=bool))
+    returned = np.flatnonzero(~store.schema.mask)
+    assert len(returned) > 0
+    rows, _ = learner.recall(store.extend(back), np.arange(5))
+    known = np.setdiff1d(np.arange(20), returned)
+    assert not rows[:, returned].any(), "missing is zero after the transform, though zero itself is not"
+    zeros = store.gather(np.arange(5)).x == 0
+    assert bool((rows[:, known][zeros] == -1.0).all())
 
 
 def test_new_classes_keep_what_was_known():
