@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smartcl.memory import Budget, fit, format_bytes
+from smartcl.memory import Budget, format_bytes
 
 
 @pytest.mark.parametrize(
@@ -68,14 +68,3 @@ def test_format_bytes(nbytes: int, text: str) -> None:
 @given(st.integers(1, 10**12 - 10**9))
 def test_formatted_bytes_are_right_to_three_digits(nbytes: int) -> None:
     assert Budget.parse(format_bytes(nbytes), 1).nbytes == pytest.approx(nbytes, rel=0.006)
-
-
-@given(st.lists(st.integers(0, 100), max_size=20), st.integers(-10, 500), st.randoms(use_true_random=False))
-def test_fit_is_the_longest_prefix_within_the_room(sizes: list[int], room: int, random) -> None:
-    order = random.sample(range(len(sizes)), len(sizes))
-    expected: list[int] = []
-    for place in order:
-        if sum(sizes[i] for i in [*expected, place]) > room:
-            break
-        expected.append(place)
-    assert fit(np.array(order, dtype=np.int64), np.array(sizes, dtype=np.int64), room).tolist() == expected

@@ -8,8 +8,6 @@ from decimal import Decimal
 
 import numpy as np
 
-from smartcl.streams.batch import Ints
-
 _UNITS = {
     "": 1, "b": 1,
     "kb": 10**3, "mb": 10**6, "gb": 10**9,
@@ -57,15 +55,6 @@ def format_bytes(nbytes: int) -> str:
             return f"{size:.3g} {unit}"
         size /= 1000
     return f"{size:,.3f}".rstrip("0").rstrip(".") + " TB"
-
-
-def fit(order: Ints, sizes: Ints, room: int) -> Ints:
-    """The longest prefix of ``order`` whose samples take at most ``room`` bytes together.
-
-    >>> fit(np.array([2, 0, 1]), sizes=np.array([10, 20, 30]), room=45)
-    array([2, 0])
-    """
-    return order[: np.searchsorted(np.cumsum(sizes[order]), room, side="right")]
 
 
 def _size_of(text: str, sample_nbytes: int) -> int:
