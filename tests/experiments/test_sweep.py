@@ -91,3 +91,9 @@ def test_unknown_tables_and_rows_are_named(capsys):
     assert "known are table1" in capsys.readouterr().err
     assert call(["reproduce", "table1", "--row", "nobody"]) == 2
     assert "has no row of the method 'nobody'" in capsys.readouterr().err
+
+
+def test_runs_that_fail_are_no_mistake_of_the_arguments(tmp_path, capsys, small_table, monkeypatch):
+    monkeypatch.setattr("smartcl.cli.reproduce.sweep", lambda specs, *_: {specs[0]: "OSError: no space"})
+    assert call(["reproduce", "small", "--results", str(tmp_path)]) == 1
+    assert "1 runs failed; the first, er: OSError: no space" in capsys.readouterr().err

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table as Grid
 
-from smartcl.cli.usage import UsageError, arguments_checked
+from smartcl.cli.usage import arguments_checked
 from smartcl.experiments.results import ResultFolder
 from smartcl.experiments.spec import RunSpec
 from smartcl.experiments.sweep import missing, sweep
@@ -42,7 +42,7 @@ def reproduce(
         failures = _run(missing(table.specs(count), folder), folder, workers, data)
         if failures:
             first = next(iter(failures.items()))
-            raise UsageError(f"{len(failures)} runs failed; the first, {first[0].method}: {first[1]}")
+            raise typer.TyperException(f"{len(failures)} runs failed; the first, {first[0].method}: {first[1]}")
     cells = [table.cell(row, column, count, folder) for row in table.rows for column in table.columns]
     if as_json:
         print(json.dumps({"table": name, "title": table.title, "cells": cells}))
