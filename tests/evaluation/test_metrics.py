@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from helpers import SMALL, small_batches, small_spec
-from smartcl.evaluation.evaluate import auc, balanced_accuracy
+from smartcl.evaluation.evaluate import Scores
 from smartcl.evaluation.metrics import average_accuracy, backward_transfer, forgetting, forward_transfer
-from smartcl.learners.methods import build_learner
-from smartcl.streams.batch import Batch
 
 matrices = st.integers(2, 6).flatmap(lambda n: arrays(np.float64, (n, n), elements=st.floats(0, 100)))
 
@@ -34,16 +30,17 @@ def test_one_task_has_nothing_to_forget():
     assert forgetting(np.array([[80.0]])) == backward_transfer(np.array([[80.0]])) == 0.0
 
 
-def test_balanced_accuracy_and_auc_by_hand():
-    learner = build_learner("er", small_spec(), 900, **SMALL)
-    for batch in small_batches():
-        learner.observe(batch)
-    batch = small_batches(1, 40, seed=9)[0]
-    scores, truth = learner.predict_proba(batch.x)[:, 1], batch.y
-    guess = learner.predict_proba(batch.x).argmax(dim=1)
-    recalls = [float((guess[truth == label] == label).double().mean()) for label in (0, 1)]
-    assert balanced_accuracy(learner, batch) == pytest.approx(100 * np.mean(recalls))
-    positive, negative = scores[truth == 1], scores[truth == 0]
-    pairs = (positive[:, None] > negative).double() + 0.5 * (positive[:, None] == negative).double()
-    assert auc(learner, batch) == pytest.approx(float(pairs.mean()))
-    assert auc(learner, Batch(batch.x, torch.zeros(40, dtype=torch.long))) == 0.5
+@given(arrays(np.float64, (12, 2), elements=st.floats(0, 1)), arrays(np.int64, 12, elements=st.integers(0, 1)))
+def test_scores_by_loops_over_pairs(probabilities, truth):
+    scores = Scores.of(probabilities, truth)
+    guess = np.array([0 if row[0] >= row[1] else 1 for row in probabilities])
+    assert scores.accuracy == pytest.approx(100 * np.mean(guess == truth))
+    recalls = [np.mean(guess[truth == label] == label) for label in set(truth)]
+    assert scores.balanced_accuracy == pytest.approx(100 * np.mean(recalls))
+    positive, negative = probabilities[truth == 1, 1], probabilities[truth == 0, 1]
+    wins = [1.0 if p > n else 0.5 if p == n else 0.0 for p in positive for n in negative]
+    assert scores.auc == pytest.approx(np.mean(wins) if wins else 0.5)
+
+
+def test_three_classes_have_no_auc():
+    assert Scores.of(np.eye(3), np.arange(3)) == Scores(100.0, 100.0, None)

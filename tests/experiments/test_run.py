@@ -69,5 +69,5 @@ def test_the_tracker_knows_every_stored_sample(method, monkeypatch):
     assert torch.equal(stored.x, expected if stored.missing is None else expected.masked_fill(stored.missing, 0.0))
     assert torch.equal(stored.y, labels[ids])
     truth = torch.cat([task.true_y for task in stream.tasks])[ids]
-    assert result["memory_history"][-1]["purity"] == pytest.approx(float((truth == stored.y).double().mean()))
-    assert sum(result["memory_history"][-1]["samples_per_task"]) == len(learner.memory)
+    assert result["memory_history"]["purity"][-1] == pytest.approx(float((truth == stored.y).double().mean()))
+    assert sum(result["memory_history"]["samples_per_task"][-1]) == len(learner.memory)

@@ -9,7 +9,16 @@ import torch.nn.functional as F
 from scipy import sparse
 from torch import nn
 
-from smartcl.network.gradients import Trace, cosine_matrix, cosines_to_mean, gram, module_gram, squared_norms, trace
+from smartcl.network.gradients import (
+    Trace,
+    cosine_matrix,
+    cosines_to_mean,
+    gram,
+    mean_gradient,
+    module_gram,
+    squared_norms,
+    trace,
+)
 from smartcl.network.inputs import prepare
 from smartcl.network.mlp import MLP
 from smartcl.streams.stream import InputSpec
@@ -133,3 +142,23 @@ def test_any_module_on_a_convolution(chunk: int) -> None:
     x, y = torch.randn(7, 1, 5, 6, generator=generator), torch.tensor([0, 1, 2, 0, 1, 2, 0])
     g = per_sample_gradients(network, x, y)
     torch.testing.assert_close(module_gram(network, x, y, chunk), g @ g.T, rtol=1e-4, atol=1e-3)
+
+
+@pytest.mark.parametrize("kind", ["dense", "columns", "sparse"])
+def test_the_mean_gradient_is_autograds(kind):
+    rng = np.random.default_rng(0)
+    spec = InputSpec(n_features=6, n_classes=3, sparse=kind == "sparse")
+    network = MLP(spec, (5, 4), rng)
+    x = rng.random((7, 6)).astype(np.float32) * (rng.random((7, 6)) < 0.5)
+    y = torch.from_numpy(rng.integers(0, 3, 7))
+    some = np.array([0, 2, 5])
+    rows = {
+        "dense": lambda: prepare(torch.from_numpy(x), spec),
+        "columns": lambda: prepare(torch.from_numpy(x[:, some]), spec, some),
+        "sparse": lambda: prepare(sparse.csr_array(x), spec),
+    }[kind]()
+    kept = torch.tensor([True, False, True, True, True, True])
+    F.cross_entropy(network(rows), y).backward()
+    expected = [p.grad[kept] if name == "first.weight" else p.grad for name, p in network.named_parameters()]
+    got = mean_gradient(trace(network, rows, y), kept)
+    assert torch.allclose(got, torch.cat([piece.flatten() for piece in expected]), atol=1e-6)

@@ -3,35 +3,64 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.metrics import balanced_accuracy_score, roc_auc_score
+from sklearn.metrics import roc_auc_score
 
 from smartcl.learners.learner import Learner
-from smartcl.streams.batch import Batch
 from smartcl.streams.stream import Task
 
 
-def accuracies(learner: Learner, tasks: Sequence[Task]) -> list[float]:
-    """Percent of each task's test samples that are predicted right."""
-    return [100.0 * float((predicted(learner, task.test) == task.test.y.numpy()).mean()) for task in tasks]
+@dataclass(frozen=True)
+class Scores:
+    """How good probabilities are on one test set: percent right, mean recall of the classes in percent, and AUC.
+
+    >>> Scores.of(np.array([[0.9, 0.1], [0.4, 0.6], [0.7, 0.3]]), np.array([0, 1, 1]))
+    Scores(accuracy=66.66..., balanced_accuracy=75.0, auc=1.0)
+    """
+
+    accuracy: float
+    balanced_accuracy: float
+    auc: float | None
+
+    @classmethod
+    def of(cls, probabilities: NDArray[np.floating[Any]], truth: NDArray[np.int64]) -> Scores:
+        guess = probabilities.argmax(axis=1)
+        return cls(100.0 * float((guess == truth).mean()), balanced_accuracy(guess, truth), auc(probabilities, truth))
 
 
-def predicted(learner: Learner, batch: Batch) -> NDArray[np.int64]:
-    """The most likely class of each sample."""
-    labels: NDArray[np.int64] = learner.predict_proba(batch.x).argmax(dim=1).numpy()
-    return labels
+def balanced_accuracy(guess: NDArray[np.int64], truth: NDArray[np.int64]) -> float:
+    """The mean recall, in percent, of the classes that are there to test."""
+    return 100.0 * fmean(float((guess[truth == label] == label).mean()) for label in np.unique(truth))
 
 
-def balanced_accuracy(learner: Learner, batch: Batch) -> float:
-    """The mean of the classes' recalls, in percent."""
-    return 100.0 * float(balanced_accuracy_score(batch.y.numpy(), predicted(learner, batch)))
-
-
-def auc(learner: Learner, batch: Batch) -> float:
-    """The area under the ROC curve of class 1 against class 0; 0.5 where only one class is there to test."""
-    truth = batch.y.numpy()
+def auc(probabilities: NDArray[np.floating[Any]], truth: NDArray[np.int64]) -> float | None:
+    """The area under the ROC curve of class 1 against class 0: 0.5 with one class to test, None with more than two."""
+    if probabilities.shape[1] != 2:
+        return None
     if len(np.unique(truth)) < 2:
         return 0.5
-    return float(roc_auc_score(truth, learner.predict_proba(batch.x)[:, 1].numpy()))
+    return float(roc_auc_score(truth, probabilities[:, 1]))
+
+
+def score(learner: Learner, tasks: Sequence[Task]) -> list[Scores]:
+    """The learner's scores on each task's test set."""
+    return [Scores.of(learner.predict_proba(task.test.x).numpy(), task.test.y.numpy()) for task in tasks]
+
+
+def means(scores: Sequence[Scores]) -> dict[str, float | None]:
+    """Each score's mean over tasks.
+
+    >>> means([Scores(50.0, 50.0, 0.5), Scores(100.0, 90.0, 1.0)])
+    {'accuracy': 75.0, 'balanced_accuracy': 70.0, 'auc': 0.75}
+    """
+    areas = [each.auc for each in scores if each.auc is not None]
+    return {
+        "accuracy": fmean(each.accuracy for each in scores),
+        "balanced_accuracy": fmean(each.balanced_accuracy for each in scores),
+        "auc": fmean(areas) if areas else None,
+    }

@@ -34,7 +34,13 @@ class ResultFolder:
         path.parent.mkdir(parents=True, exist_ok=True)
         part = path.with_name(f".{path.name}.{os.getpid()}.tmp")
         try:
-            part.write_text(json.dumps(result, indent=1) + "\n")
+            part.write_text(_lines(result))
             part.replace(path)
         finally:
             part.unlink(missing_ok=True)
+
+
+def _lines(result: dict[str, Any]) -> str:
+    """JSON with one line per entry: short, and still a text that differences can be read in."""
+    entries = (f" {json.dumps(name)}: {json.dumps(value, allow_nan=False)}" for name, value in result.items())
+    return "{\n" + ",\n".join(entries) + "\n}\n"

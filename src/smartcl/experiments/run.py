@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from smartcl.evaluation.evaluate import accuracies
-from smartcl.evaluation.metrics import average_accuracy, backward_transfer, forgetting
+from smartcl.evaluation.evaluate import means, score
+from smartcl.evaluation.metrics import backward_transfer, forgetting
+from smartcl.experiments.constraint import ConstraintProbe
 from smartcl.experiments.spec import RunSpec
 from smartcl.experiments.tracker import MemoryTracker
 from smartcl.learners.learner import Learner
@@ -22,6 +23,9 @@ from smartcl.streams.stream import TaskStream
 
 #: Called with the batches learned, the batches in all, and the learner.
 Progress = Callable[[int, int, Learner], None]
+
+#: How often, about, a run looks at its memory and its gradients.
+LOOKS = 50
 
 
 @dataclass(frozen=True)
@@ -58,39 +62,58 @@ def run(spec: RunSpec, progress: Progress | None = None, data_dir: Path | None =
 
 
 def learn(learner: Learner, stream: TaskStream, progress: Progress | None = None) -> dict[str, Any]:
-    """Learn the whole stream. Seconds count learning alone, not loading or testing."""
-    tracker, done, matrix = MemoryTracker(stream), 0, []
-    wall, cpu = 0.0, 0.0
+    """Learn the whole stream. Seconds count learning alone, not loading, looking or testing."""
+    tracker, probe, clock, done, tests = MemoryTracker(stream), ConstraintProbe(), Stopwatch(), 0, []
+    every = -(-len(stream) // LOOKS)
     for number in range(len(stream.tasks)):
         for batch in stream.batches_of(number):
-            start = time.perf_counter(), time.process_time()
-            observation = learner.observe(batch)
-            wall, cpu = wall + time.perf_counter() - start[0], cpu + time.process_time() - start[1]
-            tracker.follow(batch, observation)
             done += 1
+            if done % every == 0:
+                probe.look(learner, batch, done)
+            with clock:
+                observation = learner.observe(batch)
+            tracker.follow(batch, observation)
+            if done % every == 0:
+                tracker.record(learner, done)
             if progress is not None:
                 progress(done, len(stream), learner)
         task = stream.task_batch(number)
-        start = time.perf_counter(), time.process_time()
-        changed = learner.end_task(task)
-        wall, cpu = wall + time.perf_counter() - start[0], cpu + time.process_time() - start[1]
+        with clock:
+            changed = learner.end_task(task)
         if changed is not None:
             tracker.follow(task, changed)
-        matrix.append(accuracies(learner, stream.tasks))
-        tracker.record(learner)
-    table = np.array(matrix)
+        tracker.record(learner, done)
+        tests.append(score(learner, stream.tasks))
+    matrix = np.array([[each.accuracy for each in row] for row in tests])
     store = learner.memory.store
     return {
-        "accuracy": average_accuracy(table),
-        "accuracy_per_task": table[-1].tolist(),
-        "accuracy_matrix": table.tolist(),
-        "forgetting": forgetting(table),
-        "backward_transfer": backward_transfer(table),
+        **means(tests[-1]),
+        "accuracy_per_task": matrix[-1].tolist(),
+        "balanced_accuracy_per_task": [each.balanced_accuracy for each in tests[-1]],
+        "auc_per_task": [each.auc for each in tests[-1]],
+        "accuracy_matrix": matrix.tolist(),
+        "forgetting": forgetting(matrix),
+        "backward_transfer": backward_transfer(matrix),
         "samples_held": len(store),
         "memory_bytes": store.nbytes,
         "budget_bytes": learner.memory.budget.nbytes,
         "features_kept": len(store.schema),
         "memory_history": tracker.history,
-        "seconds": wall,
-        "cpu_seconds": cpu,
+        "constraint_history": probe.history,
+        "seconds": clock.wall,
+        "cpu_seconds": clock.cpu,
     }
+
+
+class Stopwatch:
+    """The time spent inside ``with``, by the wall and by the processor."""
+
+    def __init__(self) -> None:
+        self.wall, self.cpu = 0.0, 0.0
+
+    def __enter__(self) -> None:
+        self._start = time.perf_counter(), time.process_time()
+
+    def __exit__(self, *_: object) -> None:
+        self.wall += time.perf_counter() - self._start[0]
+        self.cpu += time.process_time() - self._start[1]

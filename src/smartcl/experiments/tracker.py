@@ -20,23 +20,26 @@ class MemoryTracker:
         self._origin = np.concatenate([task.origin.numpy() for task in stream.tasks])
         self._n_tasks = len(stream.tasks)
         self._ids: Ints = np.zeros(0, dtype=np.int64)
-        self.history: list[dict[str, Any]] = []
+        self.history: dict[str, list[Any]] = {
+            name: [] for name in ("batches", "samples", "bytes", "features", "purity", "samples_per_task")
+        }
 
     def follow(self, batch: Batch, observation: Observation) -> None:
         """The learner has observed this batch."""
         assert batch.ids is not None
         self._ids = np.concatenate([self._ids[observation.kept], batch.ids[observation.stored]])
 
-    def record(self, learner: Learner) -> None:
-        """Note the state of the memory now."""
+    def record(self, learner: Learner, done: int) -> None:
+        """Note the state of the memory after so many batches: a column per quantity."""
         store = learner.memory.store
         shares = np.bincount(self._origin[self._ids], minlength=self._n_tasks)
-        self.history.append(
-            {
-                "samples": len(store),
-                "bytes": store.nbytes,
-                "features": len(store.schema),
-                "purity": float(self._true[self._ids].mean()) if len(self._ids) else 1.0,
-                "samples_per_task": shares.tolist(),
-            }
-        )
+        values = {
+            "batches": done,
+            "samples": len(store),
+            "bytes": store.nbytes,
+            "features": len(store.schema),
+            "purity": float(self._true[self._ids].mean()) if len(self._ids) else 1.0,
+            "samples_per_task": shares.tolist(),
+        }
+        for name, value in values.items():
+            self.history[name].append(value)

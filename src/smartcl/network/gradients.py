@@ -15,7 +15,7 @@ import torch.nn.functional as F
 from torch import nn
 from torch.func import functional_call, grad, vmap
 
-from smartcl.network.inputs import Columns, Prepared, inner_products, join_rows, split_rows
+from smartcl.network.inputs import Columns, Prepared, inner_products, input_products, join_rows, split_rows
 from smartcl.network.mlp import MLP
 
 
@@ -54,6 +54,15 @@ def trace(network: MLP, rows: Prepared, y: torch.Tensor) -> Trace:
         assert isinstance(layer, nn.Linear)
         deltas.append((deltas[-1] @ layer.weight).mul_(value > 0))
     return Trace(rows, [F.relu(value) for value in values[:-1]], deltas[::-1])
+
+
+def mean_gradient(a: Trace, kept: torch.Tensor) -> torch.Tensor:
+    """The samples' mean gradient as one vector: the first layer's rows of the ``kept`` features, then all else."""
+    columns = input_products(a.first, a.deltas[0], len(kept))[kept]
+    pieces = [columns, a.deltas[0].sum(dim=0)]
+    for mine, delta in zip(a.inputs, a.deltas[1:], strict=True):
+        pieces += [delta.T @ mine, delta.sum(dim=0)]
+    return torch.cat([piece.flatten() for piece in pieces]) / len(a)
 
 
 def gram(a: Trace, b: Trace) -> torch.Tensor:

@@ -130,3 +130,15 @@ def inner_products(a: Prepared, b: Prepared) -> torch.Tensor:
         case SparseInput(), SparseInput():
             return torch.from_numpy((a.to_scipy() @ b.to_scipy().T).toarray())
     raise ValueError(f"no inner product between {type(a).__name__} and {type(b).__name__} of other features")
+
+
+def input_products(rows: Prepared, values: torch.Tensor, n_features: int) -> torch.Tensor:
+    """``xᵀ @ values`` over all features: the first layer's gradient, given the slopes at its output."""
+    match rows:
+        case torch.Tensor():
+            return rows.T @ values
+        case Columns():
+            product = torch.zeros(n_features, values.shape[1])
+            return product.index_copy_(0, rows.features, rows.values.T @ values)
+        case SparseInput():
+            return torch.from_numpy(rows.to_scipy().T @ values.numpy())

@@ -25,8 +25,9 @@ def draw_comparison(results: dict[str, dict[str, Any]], path: Path) -> None:
         seen = [np.mean(row[: i + 1]) for i, row in enumerate(result["accuracy_matrix"])]
         steps = np.arange(1, n_tasks + 1)
         along.plot(steps, seen, marker="o", color=colour, label=name)
-        samples = [entry["samples"] for entry in result["memory_history"]]
-        held.plot(steps, samples, marker="o", color=colour, label=name)
+        history = result["memory_history"]
+        samples, batches = history["samples"], np.array(history["batches"])
+        held.plot(batches / batches[-1] * n_tasks, samples, color=colour, label=name)
         held.annotate(f"{samples[-1]:,}", (n_tasks, samples[-1]), xytext=(0, 5), textcoords="offset points", ha="right")
     final.set(title="accuracy after the last task, %", ylim=(0, 108))
     final.set_xticks(range(n_tasks + 1), [*(f"task {i + 1}" for i in range(n_tasks)), "mean"])
