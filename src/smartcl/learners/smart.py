@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from smartcl.learners.learner import Learner
 from smartcl.learners.recipe import Recipe
+from smartcl.learners.sceptic import Sceptic, Scepticism
 from smartcl.regularizers.group_lasso import GroupLasso
 from smartcl.regularizers.ncc import NCC
 from smartcl.selection.gss_greedy import GSSGreedy
 from smartcl.selection.reservoir import Reservoir
+from smartcl.selection.trusted import Trusted
 from smartcl.streams.stream import InputSpec
 
 
@@ -21,25 +23,32 @@ def smart(
     seed: int = 0,
     *,
     hidden: tuple[int, ...] = (400, 400),
-    lr: float = 1e-4,
-    iterations: int = 50,
-    replay: int = 150,
-    average: float = 0.998,
+    lr: float = 3e-4,
+    iterations: int = 20,
+    replay: int = 200,
+    average: float = 0.995,
     smoothing: float = 0.1,
+    dropout: float = 0.3,
+    robust: float = 0.7,
+    distill: float = 3.0,
+    trust: bool = True,
     alpha: float = 1e-5,
     form: str = "exact",
     beta: float = 0.0,
     patience: int = 3,
+    whole: bool = False,
 ) -> Learner:
-    """Our best: the schematic memory with exact zeros, a reservoir, a joint step, averaged weights."""
-    return Learner(
+    """Our best: a schematic memory with exact zeros that drops doubtful labels, a joint step, averaged weights."""
+    return Sceptic(
         spec,
         memory,
         Recipe(hidden, lr, iterations, replay, joint=True, average=average, smoothing=smoothing),
-        selector=Reservoir(),
+        selector=Trusted() if trust else Reservoir(),
         regularizers=[GroupLasso(alpha, form), NCC(beta)],
+        whole=whole,
         patience=patience,
         seed=seed,
+        scepticism=Scepticism(dropout, robust, distill),
     )
 
 

@@ -1,0 +1,141 @@
+"""A learner that does not take every label at its word.
+
+How much it doubts them, it finds out from the stream itself: of each batch it has just learned, a network that resists
+memorising still contradicts the samples whose labels do not fit the others. Their running share is small in a clean
+stream and grows with the noise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+
+from smartcl.learners.learner import Labelled, Learner
+from smartcl.learners.losses import confident_distillation, robust_cross_entropy
+from smartcl.learners.recipe import Recipe
+from smartcl.network.dropout import drop_inputs
+from smartcl.regularizers.regularizer import Regularizer
+from smartcl.selection.selector import Selector
+from smartcl.streams.batch import Ints
+from smartcl.streams.stream import InputSpec
+
+#: The share of contradicted labels from which doubt is complete.
+FULL_DOUBT = 0.02
+#: The number of samples over which that share is averaged, about.
+DOUBT_SAMPLES = 500
+
+
+@dataclass(frozen=True)
+class Scepticism:
+    """How a learner guards against wrong labels and forgetting; all zero: not at all."""
+
+    #: Share of the input values dropped in training.
+    dropout: float = 0.3
+    #: The exponent ``q`` of the robust loss under full doubt.
+    robust: float = 0.7
+    #: Strength of the averaged network as a teacher of replayed samples, without doubt.
+    distill: float = 3.0
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.dropout < 1.0:
+            raise ValueError(f"dropout must lie in [0, 1), got {self.dropout}")
+        if not 0.0 <= self.robust <= 1.0:
+            raise ValueError(f"robust must lie in [0, 1], got {self.robust}")
+        if self.distill < 0.0:
+            raise ValueError(f"distill must not be negative, got {self.distill}")
+
+
+class Sceptic(Learner):
+    """Learns with a loss that is the more robust, and a teacher that is the weaker, the more it doubts the labels.
+
+    ``loss = L_q(f(x), y) + distill·(1 − doubt)·KL-like pull to the averaged network's answers on replayed samples``,
+    with ``q = robust·doubt``. The averaged network answers once per batch, before it is learned.
+    """
+
+    def __init__(
+        self,
+        spec: InputSpec,
+        memory: str | int,
+        recipe: Recipe,
+        selector: Selector,
+        regularizers: Sequence[Regularizer] = (),
+        whole: bool = False,
+        patience: int = 3,
+        seed: int = 0,
+        scepticism: Scepticism | None = None,
+    ) -> None:
+        super().__init__(spec, memory, recipe, selector, regularizers, whole, patience, seed)
+        self.scepticism = scepticism or Scepticism()
+        #: The running share of labels contradicted; full doubt until the stream has shown what it is like.
+        self.contradicted = FULL_DOUBT
+
+    @property
+    def doubt(self) -> float:
+        """From 0, every label is believed, to 1."""
+        return min(1.0, self.contradicted / FULL_DOUBT)
+
+    def learn(self, new: Labelled, task: int | None) -> None:
+        draws = self.draw_all()
+        opinion = self.opinion(draws)
+        for index in draws:
+            self.model.descend(self.cautious_loss(new, index, opinion))
+        self.contradicted = self.updated_share(new)
+
+    def draw_all(self) -> list[Ints]:
+        """The stored samples of every step, each step's drawn without replacement."""
+        count = min(self.recipe.replay, len(self.memory))
+        return [self.rng.choice(len(self.memory), count, replace=False) for _ in range(self.recipe.iterations)]
+
+    @torch.no_grad()
+    def opinion(self, draws: Sequence[Ints]) -> torch.Tensor:
+        """The averaged network's probabilities for the stored samples that will be replayed, at their positions."""
+        drawn = np.unique(np.concatenate(draws))
+        answers = torch.zeros(len(self.memory), self.spec.n_classes)
+        if len(drawn) and self.scepticism.distill:
+            rows, _ = self.recall(self.memory.store, drawn)
+            answers[torch.from_numpy(drawn)] = self.model.predictor(rows).softmax(dim=1)
+        return answers
+
+    def cautious_loss(self, new: Labelled, index: Ints, opinion: torch.Tensor) -> torch.Tensor:
+        """The robust loss of the batch and these stored samples, and the teacher's pull on the latter."""
+        parts = [new, self.recall(self.memory.store, index)] if len(index) else [new]
+        y = torch.cat([labels for _, labels in parts])
+        rows = (drop_inputs(part, self.scepticism.dropout, self.rng) for part, _ in parts)
+        answers = self.model.network(*rows).log_softmax(dim=1)
+        loss = robust_cross_entropy(answers, y, self.scepticism.robust * self.doubt, self.recipe.smoothing)
+        pull = self.scepticism.distill * (1 - self.doubt)
+        if pull and len(index):
+            n_new = len(new[1])
+            taught = confident_distillation(answers[n_new:], opinion[torch.from_numpy(index)], y[n_new:])
+            loss = loss + pull * taught
+        return loss
+
+    @torch.no_grad()
+    def updated_share(self, new: Labelled) -> float:
+        """The running share of contradicted labels, with the batch just learned counted in."""
+        rows, y = new
+        share = float((self.model.network(rows).argmax(dim=1) != y).double().mean())
+        memory = (1 - 1 / DOUBT_SAMPLES) ** len(y)
+        return memory * self.contradicted + (1 - memory) * share
+
+    def state_dict(self) -> dict[str, Any]:
+        return {**super().state_dict(), "contradicted": self.contradicted}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        super().load_state_dict(state)
+        self.contradicted = state["contradicted"]
+
+    @contextmanager
+    def _all_or_nothing(self) -> Iterator[None]:
+        before = self.contradicted
+        with super()._all_or_nothing():
+            try:
+                yield
+            except BaseException:
+                self.contradicted = before
+                raise

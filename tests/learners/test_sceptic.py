@@ -1,0 +1,93 @@
+"""Doubt follows the stream's noise, and moves the loss."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from helpers import SMALL, small_batches, small_spec
+from smartcl.learners.learner import Learner
+from smartcl.learners.methods import build_learner
+from smartcl.learners.recipe import Recipe
+from smartcl.learners.sceptic import FULL_DOUBT, Sceptic, Scepticism
+from smartcl.network.inputs import prepare
+from smartcl.selection.reservoir import Reservoir
+from smartcl.streams import load_stream
+
+RECIPE = Recipe((12,), lr=1e-2, iterations=3, replay=10)
+
+
+def sceptic(**how: float) -> Sceptic:
+    off = {"dropout": 0.0, "robust": 0.0, "distill": 0.0}
+    return Sceptic(small_spec(), 900, RECIPE, Reservoir(), scepticism=Scepticism(**{**off, **how}))
+
+
+def test_without_scepticism_it_is_the_plain_learner():
+    plain, mine = Learner(small_spec(), 900, RECIPE, Reservoir()), sceptic()
+    first = small_batches()[0]
+    plain.observe(first)
+    mine.observe(first)
+    x = small_batches(seed=4)[0].x
+    torch.testing.assert_close(plain.predict_proba(x), mine.predict_proba(x), atol=1e-6, rtol=0)
+
+
+def test_the_running_share_of_contradictions_by_hand():
+    learner = sceptic()
+    expected = FULL_DOUBT
+    for batch in small_batches():
+        learner.observe(batch)
+        answers = learner.model.network(prepare(batch.x, learner.spec)).argmax(dim=1)
+        share = float((answers != batch.y).double().mean())
+        kept = (1 - 1 / 500) ** len(batch)
+        expected = kept * expected + (1 - kept) * share
+        assert learner.contradicted == pytest.approx(expected)
+        assert learner.doubt == pytest.approx(min(1.0, expected / FULL_DOUBT))
+
+
+def test_doubt_tells_a_noisy_stream_from_a_clean_one():
+    shares = {}
+    for noise in ("none", "flip:0.3"):
+        stream = load_stream("disjoint-digits", seed=0, noise=noise)
+        learner = build_learner("smart", stream.spec, "100 samples", 0, hidden=(64,), lr=3e-3)
+        for batch in stream:
+            learner.observe(batch)
+        assert isinstance(learner, Sceptic)
+        shares[noise] = learner.contradicted
+    assert shares["none"] < 0.05
+    assert shares["flip:0.3"] > 0.15
+
+
+def test_the_teacher_speaks_for_the_samples_that_are_drawn():
+    learner = sceptic(distill=1.0)
+    for batch in small_batches():
+        learner.observe(batch)
+    draws = [np.array([0, 3]), np.array([3, 5])]
+    opinion = learner.opinion(draws)
+    rows, _ = learner.recall(learner.memory.store, np.array([0, 3, 5]))
+    torch.testing.assert_close(opinion[[0, 3, 5]], learner.model.predictor(rows).softmax(dim=1))
+    assert float(opinion.sum()) == pytest.approx(3.0, abs=1e-5)
+
+
+def test_full_doubt_silences_the_teacher():
+    learner = sceptic(distill=5.0, robust=0.7)
+    for batch in small_batches():
+        learner.observe(batch)
+    new, index = (prepare(batch.x, learner.spec), batch.y), np.arange(4)
+    opinion = learner.opinion([index])
+    losses = []
+    for contradicted in (0.0, 1.0):
+        learner.contradicted = contradicted
+        silent = learner.cautious_loss(new, index, torch.full_like(opinion, 0.5))
+        losses.append((learner.cautious_loss(new, index, opinion) - silent).item())
+    assert losses[0] > 0
+    assert losses[1] == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [("dropout", 1.0, r"dropout .* \[0, 1\)"), ("robust", 1.5, r"robust .* \[0, 1\]"), ("distill", -1.0, "distill")],
+)
+def test_settings_out_of_range_are_refused(name, value, words):
+    with pytest.raises(ValueError, match=words):
+        build_learner("smart", small_spec(), 900, **{**SMALL, name: value})

@@ -1,0 +1,64 @@
+"""The reservoir that drops contradicted samples first."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+
+from smartcl.selection import trusted
+from smartcl.selection.reservoir import Reservoir
+from smartcl.selection.selector import Pool
+from smartcl.selection.trusted import Trusted
+
+
+class Answers:
+    """A network that gives these labels, and counts how often it is asked."""
+
+    def __init__(self, labels):
+        self.labels, self.asked = labels, 0
+
+    def features(self, index, layer):
+        assert layer == "logits"
+        self.asked += len(index)
+        return torch.nn.functional.one_hot(torch.from_numpy(self.labels[index]), 2).float()
+
+
+def pool_of(labels, answers, n_memory, scores=None):
+    n = len(labels)
+    scores = np.zeros(n, np.float32) if scores is None else scores
+    return Pool(np.full(n, 10), labels, scores, n_memory, Answers(answers))
+
+
+def test_it_is_the_reservoir_where_nothing_is_contradicted():
+    labels = np.random.default_rng(0).integers(0, 2, 50)
+    scores = np.random.default_rng(1).exponential(size=50).astype(np.float32)
+    mine = Trusted().select(pool_of(labels, labels, 30, scores), 200, np.random.default_rng(2))
+    theirs = Reservoir().select(pool_of(labels, labels, 30, scores), 200, np.random.default_rng(2))
+    np.testing.assert_array_equal(mine.keep, theirs.keep)
+    np.testing.assert_array_equal(mine.scores, theirs.scores)
+
+
+def test_contradicted_samples_leave_first_and_only_then_others():
+    rng = np.random.default_rng(3)
+    labels = rng.integers(0, 2, 60)
+    wrong = rng.random(60) < 0.3
+    answers = np.where(wrong, 1 - labels, labels)
+    for room in range(0, 600, 70):
+        keep = Trusted().select(pool_of(labels, answers, 40), room, np.random.default_rng(4)).keep
+        assert len(keep) == room // 10
+        n_wrong = wrong[keep].sum()
+        assert n_wrong == max(0, len(keep) - (~wrong).sum())
+
+
+def test_under_budget_the_network_is_not_asked():
+    pool = pool_of(np.zeros(5, np.int64), np.ones(5, np.int64), 2)
+    assert len(Trusted().select(pool, 50, np.random.default_rng(0)).keep) == 5
+    assert pool.geometry.asked == 0
+
+
+def test_of_a_large_memory_only_a_part_is_examined(monkeypatch):
+    monkeypatch.setattr(trusted, "EXAMINED", 20)
+    labels = np.zeros(110, np.int64)
+    pool = pool_of(labels, labels, 100)
+    Trusted().select(pool, 900, np.random.default_rng(0))
+    assert pool.geometry.asked == 30
