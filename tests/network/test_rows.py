@@ -146,6 +146,15 @@ def test_a_row_killed_by_the_exact_step_stays_dead_while_it_sleeps() -> None:
     torch.testing.assert_close(norms, row_norms(twins.table.peek(torch.arange(20))[0]))
 
 
+def test_the_exact_step_comes_every_few_steps_with_the_strength_of_all() -> None:
+    every, each = Twins(12, RowSchedule(lr=1e-2, prox=2.0, prox_every=3)), Twins(12, RowSchedule(lr=1e-2))
+    for number in range(1, 7):
+        each.table.schedule = RowSchedule(lr=1e-2, prox=6.0 if number % 3 == 0 else 0.0)
+        every.run(1, share=1.0)
+        each.run(1, share=1.0)
+        assert torch.equal(every.table.weight, each.table.weight)
+
+
 def test_more_rows_than_the_first_reservation() -> None:
     twins = Twins(5000, RowSchedule(lr=1e-2, average=0.9))
     for start in range(0, 5000, 500):

@@ -19,6 +19,9 @@ from smartcl.streams.stream import InputSpec
 #: Steps between two looks of the average at the weights.
 AVERAGE_EVERY = 4
 
+#: Steps between two proximal steps on a row table, each with the strength of all of them.
+PROX_EVERY = 10
+
 
 class Model:
     """A network that descends on a loss and its penalties, and predicts with its averaged weights if it has them."""
@@ -32,7 +35,7 @@ class Model:
         self.average = WeightAverage(self.network, recipe.average, AVERAGE_EVERY) if recipe.average else None
         shrink = sum(regularizer.row_shrinkage(recipe.lr) for regularizer in self.regularizers)
         prox = sum(regularizer.row_prox() for regularizer in self.regularizers)
-        self.optimizer.schedule_rows(shrink, recipe.average, prox)
+        self.optimizer.schedule_rows(shrink, recipe.average, prox, PROX_EVERY)
 
     @property
     def predictor(self) -> MLP:

@@ -22,7 +22,10 @@ PIECE = 4096
 
 @dataclass(frozen=True)
 class RowSchedule:
-    """What happens to a row at each step: Adam's constants, the shrinkage of its norm, the decay of its average."""
+    """What happens to a row at each step: Adam's constants, the shrinkage of its norm, the decay of its average.
+
+    Every ``prox_every`` steps, the rows then touched take the proximal step with ``prox_every`` times ``prox``.
+    """
 
     lr: float = 1e-3
     betas: tuple[float, float] = (0.9, 0.999)
@@ -30,6 +33,7 @@ class RowSchedule:
     shrink: float = 0.0
     average: float = 0.0
     prox: float = 0.0
+    prox_every: int = 1
 
 
 @dataclass
@@ -217,9 +221,9 @@ class RowTable:
         awake.weight.sub_(path, alpha=s.lr * root / (1 - beta1**self.step))
         if s.shrink:
             shrink_rows_(awake.weight, s.shrink)
-        if s.prox:
+        if s.prox and self.step % s.prox_every == 0:
             scale = awake.square.div(root**2).sqrt_().add_(s.eps)
-            awake.weight.copy_(prox_preconditioned(awake.weight, scale.div_(s.lr), s.prox))
+            awake.weight.copy_(prox_preconditioned(awake.weight, scale.div_(s.lr), s.prox * s.prox_every))
             # No proximal step reaches a sleeping row: stale momentum would revive a dead one for good.
             lives = (awake.weight != 0).any(dim=1, keepdim=True)
             awake.mean.mul_(lives)

@@ -22,8 +22,8 @@ class GroupLasso(Regularizer):
     * ``subgradient``: the paper's: a sub-gradient through Adam, and features whose weights are all below
       ``threshold`` set to zero once per batch.
 
-    A row table shrinks a row's norm when it is touched; in the exact form each step takes the proximal step, with its
-    own strength, on the rows it touches. It has no sub-gradient form.
+    A row table shrinks a row's norm when it is touched; in the exact form every few steps take the proximal step, with
+    the strength of all of them, on the rows then touched. It has no sub-gradient form.
     """
 
     def __init__(self, strength: float, form: str = "decoupled", threshold: float = 1e-4) -> None:

@@ -40,7 +40,7 @@ class Regularizer:
         return 0.0
 
     def row_prox(self) -> float:
-        """The strength of the exact proximal step that each step takes on the rows of a row table it touches."""
+        """The strength, per step, of the exact proximal steps on the rows of a row table."""
         return 0.0
 
     def state_dict(self) -> dict[str, Any]:
