@@ -58,6 +58,17 @@ def test_doubt_tells_a_noisy_stream_from_a_clean_one():
     assert shares["flip:0.3"] > 0.15
 
 
+def test_under_full_doubt_half_as_much_is_replayed():
+    learner = sceptic()
+    for batch in small_batches():
+        learner.observe(batch)
+    sizes = []
+    for contradicted in (0.0, FULL_DOUBT / 2, 1.0):
+        learner.contradicted = contradicted
+        sizes.append([len(index) for index in learner.draw_all()])
+    assert sizes == [[10] * 3, [8] * 3, [5] * 3]
+
+
 def test_the_teacher_speaks_for_the_samples_that_are_drawn():
     learner = sceptic(distill=1.0)
     for batch in small_batches():

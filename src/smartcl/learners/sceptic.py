@@ -87,8 +87,11 @@ class Sceptic(Learner):
         self.contradicted = self.updated_share(new)
 
     def draw_all(self) -> list[Ints]:
-        """The stored samples of every step, each step's drawn without replacement."""
-        count = min(self.recipe.replay, len(self.memory))
+        """The stored samples of every step, each step's drawn without replacement.
+
+        Under full doubt half as many: what is replayed often is learned by heart, wrong labels too.
+        """
+        count = min(round(self.recipe.replay * (1 - self.doubt / 2)), len(self.memory))
         return [self.rng.choice(len(self.memory), count, replace=False) for _ in range(self.recipe.iterations)]
 
     @torch.no_grad()

@@ -25,7 +25,7 @@ def smart(
     hidden: tuple[int, ...] = (400, 400),
     lr: float = 3e-4,
     iterations: int = 20,
-    replay: int = 200,
+    replay: int = 300,
     average: float = 0.995,
     smoothing: float = 0.1,
     dropout: float = 0.3,
