@@ -7,7 +7,7 @@ import torch
 
 from smartcl.streams import datasets
 from smartcl.streams.corruption import NoiseModel
-from smartcl.streams.datasets import DATASETS, load_stream
+from smartcl.streams.datasets import DATASETS, Dataset, load_stream
 from smartcl.streams.digit_streams import disjoint_digits
 from smartcl.streams.stream import TaskStream
 
@@ -28,7 +28,7 @@ def test_every_builder_is_handed_all_that_was_asked(monkeypatch: pytest.MonkeyPa
         asked.append((seed, noise, data_dir))
         return disjoint_digits()
 
-    monkeypatch.setitem(datasets.DATASETS, "mine", builder)
+    monkeypatch.setitem(datasets.DATASETS, "mine", Dataset(builder))
     load_stream("mine", seed=4, noise="uniform:0.1", data_dir=tmp_path)
     assert asked == [(4, "uniform:0.1", tmp_path)]
 
