@@ -22,9 +22,7 @@ class Figure:
     @property
     def files(self) -> dict[str, Drawing]:
         """Each panel under the name its file has."""
-        if len(self.panels) == 1:
-            return {self.name: self.panels[0][1]}
-        return {f"{self.name}-{slug(title)}": drawing for title, drawing in self.panels}
+        return {f"{self.name}-{slug(title)}" if title else self.name: drawing for title, drawing in self.panels}
 
 
 def slug(words: str) -> str:
