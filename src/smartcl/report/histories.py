@@ -37,7 +37,7 @@ def memory(runs: Runs) -> Figure:
     )
     caption = (
         f"How many samples and bytes each memory holds along the stream of Disjoint MNIST, at the bytes of 300 images: "
-        f"mean of {_counts(found)}. Memories of whole images coincide, and the line in front hides the others."
+        f"mean of {_counts(found)}. Where lines coincide, the one in front hides the others."
     )
     return Figure("memory", title, caption, panels)
 
