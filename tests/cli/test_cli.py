@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from smartcl.cli.app import call
+from smartcl.cli.run import _show
 from smartcl.learners.methods import METHODS
 
 TINY = ["--dataset", "disjoint-digits", "--set", "iterations=1", "--set", "hidden=8"]
@@ -48,8 +49,34 @@ def test_the_same_run_twice_is_the_same(capsys):
 def test_people_get_a_table(capsys):
     assert call(["run", *TINY]) == 0
     out = capsys.readouterr().out
-    assert "accuracy, mean of tasks" in out
+    assert all(words in out for words in ("accuracy, %", "balanced accuracy, %", "AUC", "task 5", "mean of tasks"))
     assert "features kept" in out
+    assert "majority" not in out
+
+
+def show(result: dict[str, object], n_tasks: int, capsys) -> str:
+    scores = {"accuracy": 60.0, "balanced_accuracy": 51.0, "auc": 0.512}
+    lists = {f"{name}_per_task": [value + i for i in range(n_tasks)] for name, value in scores.items()}
+    facts = dict.fromkeys(("forgetting", "samples_held", "memory_bytes", "budget_bytes", "features_kept"), 1)
+    spec = {"method": "smart", "noise": "none", "dataset": "civil-brazil"}
+    _show({**scores, **lists, **facts, "seconds": 1.0, "cpu_seconds": 1.0, "stream": "civil", "spec": spec, **result})
+    return capsys.readouterr().out
+
+
+def test_forecasts_are_shown_beside_their_reference_lines(capsys):
+    line = {"accuracy": 77.65, "balanced_accuracy": 50.0, "auc": 0.5}
+    out = show({"task_names": ["Recife", "Natal"], "references": {"majority": line, "base_rate": line}}, 2, capsys)
+    assert [row.split("│")[1:-1] for row in out.splitlines() if "Natal" in row or "base rate" in row] == [
+        [" Natal               ", "       61.00 ", "                52.00 ", " 1.512 "],
+        ["   base rate         ", "       77.65 ", "                50.00 ", " 0.500 "],
+    ]
+    assert "near chance" in " ".join(out.split())
+
+
+def test_many_tasks_are_summed_up(capsys):
+    out = show({"task_names": [f"state {i}" for i in range(40)]}, 40, capsys)
+    assert "state" not in out.replace("states", "")
+    assert [row.split("│")[2].strip() for row in out.splitlines() if "of 40 tasks" in row] == ["60.00", "99.00"]
 
 
 def test_methods_are_listed(capsys):

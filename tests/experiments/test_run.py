@@ -50,6 +50,21 @@ def test_the_matrix_is_what_testing_by_hand_gives():
     np.testing.assert_allclose(result["accuracy_matrix"], by_hand)
 
 
+def test_event_streams_carry_their_reference_lines_and_digits_do_not():
+    result = run(RunSpec.of(QUICK, dataset="simulated-events", method="er", memory="30 samples", noise="flip:0.2"))
+    stream = load_stream("simulated-events", noise="flip:0.2")
+    events = np.array([task.test.y.double().mean() for task in stream.tasks])
+    lines = result["references"]
+    assert lines.keys() == {"majority", "base_rate", "logistic_regression"}
+    np.testing.assert_allclose(lines["majority"]["accuracy_per_task"], 100 * (1 - events))
+    assert lines["base_rate"]["auc_per_task"] == [0.5] * 10
+    assert lines["logistic_regression"]["auc"] > 0.8
+    assert result["task_names"] == stream.task_names
+    held = result["samples_held"] / sum(len(task.train) for task in stream.tasks)
+    assert result["share_held"] == pytest.approx(100 * held)
+    assert "references" not in run(RunSpec.of(QUICK, dataset="disjoint-digits", method="er", memory="20 samples"))
+
+
 @pytest.mark.parametrize("method", ["er", "smart", "gss-greedy", "icarl", "gem"])
 def test_the_tracker_knows_every_stored_sample(method, monkeypatch):
     """The ids followed from outside name rows that equal the ones in memory, bit for bit."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,10 +13,14 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table as Grid
 
 from smartcl.cli.usage import arguments_checked
+from smartcl.experiments.metrics import METRICS
 from smartcl.experiments.results import ResultFolder
 from smartcl.experiments.spec import RunSpec
 from smartcl.experiments.sweep import missing, sweep
-from smartcl.experiments.tables import TABLES, Table
+from smartcl.experiments.table import Table
+from smartcl.experiments.tables import TABLES
+from smartcl.report.cells import beside, measured
+from smartcl.streams.datasets import DATASETS
 
 
 def reproduce(
@@ -36,31 +40,20 @@ def reproduce(
     with arguments_checked():
         if name not in TABLES:
             raise ValueError(f"unknown table {name!r}: known are {', '.join(TABLES)}")
-        table = part_of(TABLES[name], rows or [], columns or [])
+        table = TABLES[name].part(rows or [], columns or [])
     folder, count = ResultFolder(results), seeds or table.seeds
     if not show:
         failures = _run(missing(table.specs(count), folder), folder, workers, data)
         if failures:
             first = next(iter(failures.items()))
             raise typer.TyperException(f"{len(failures)} runs failed; the first, {first[0].method}: {first[1]}")
-    cells = [table.cell(row, column, count, folder) for row in table.rows for column in table.columns]
+    cells = table.cells(count, folder)
     if as_json:
         print(json.dumps({"table": name, "title": table.title, "cells": cells}))
     else:
-        Console().print(_grid(table, cells))
-
-
-def part_of(table: Table, methods: list[str], columns: list[str]) -> Table:
-    """The rows of these methods and these columns only; all where none is named."""
-    for kind, names, known in (
-        ("row of the method", methods, [row.method for row in table.rows]),
-        ("column", columns, list(table.columns)),
-    ):
-        unknown = next((name for name in names if name not in known), None)
-        if unknown is not None:
-            raise ValueError(f"{table.name} has no {kind} {unknown!r}: it has {', '.join(known)}")
-    rows = tuple(row for row in table.rows if not methods or row.method in methods)
-    return replace(table, rows=rows, columns=tuple(c for c in table.columns if not columns or c in columns))
+        notes = (DATASETS[spec.dataset].note for spec in table.specs(1))
+        for each in (*_grids(table, cells), *filter(None, dict.fromkeys(notes))):
+            Console().print(each)
 
 
 def _run(specs: list[RunSpec], results: ResultFolder, workers: int | None, data: Path | None) -> dict[RunSpec, str]:
@@ -84,22 +77,26 @@ def _run(specs: list[RunSpec], results: ResultFolder, workers: int | None, data:
         return sweep(specs, results, finished, workers, data)
 
 
-def _grid(table: Table, cells: list[dict[str, Any]]) -> Grid:
-    grid = Grid(title=f"{table.title}; mean ± deviation (n), published below", title_justify="left")
-    grid.add_column("")
+def _grids(table: Table, cells: list[dict[str, Any]]) -> Iterator[Grid]:
+    """One grid of the table's columns; where there is more than one metric, a grid of those for each column."""
+    if len(table.metrics) == 1:
+        yield _grid(table.title, table.columns, cells)
+        return
+    headings = [METRICS[metric] for metric in table.metrics]
     for column in table.columns:
-        grid.add_column(column, justify="right")
+        yield _grid(f"{table.title}: {column}", headings, [cell for cell in cells if cell["column"] == column])
+
+
+def _grid(title: str, headings: Sequence[str], cells: list[dict[str, Any]]) -> Grid:
+    below = {"published": "published below", "versus": "against the row below: ratio, or difference [95%]"}
+    said = [words for kind, words in below.items() if any(cell[kind] is not None for cell in cells)]
+    grid = Grid(title=", ".join([f"{title}; mean ± deviation (n)", *said]), title_justify="left")
+    grid.add_column("")
+    for heading in headings:
+        grid.add_column(heading, justify="right")
     by_row: dict[str, list[dict[str, Any]]] = {}
     for cell in cells:
         by_row.setdefault(cell["row"], []).append(cell)
     for label, row in by_row.items():
-        printed = [f"[dim]{cell['published']:.2f}[/dim]" if cell["published"] is not None else "" for cell in row]
-        grid.add_row(label, *(f"{ours}\n{paper}" for ours, paper in zip(map(_ours, row), printed, strict=True)))
+        grid.add_row(label, *("\n".join([measured(cell), *(f"[dim]{x}[/dim]" for x in beside(cell))]) for cell in row))
     return grid
-
-
-def _ours(cell: dict[str, Any]) -> str:
-    if cell["mean"] is None:
-        return "-"
-    spread = "" if cell["std"] is None else f" ± {cell['std']:.2f}"
-    return f"{cell['mean']:.2f}{spread} ({cell['n']})"

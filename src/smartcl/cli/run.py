@@ -14,10 +14,15 @@ from rich.table import Table
 
 from smartcl.cli.progress import bar_for, live_bars
 from smartcl.cli.usage import arguments_checked, assignments
+from smartcl.experiments.metrics import SCORES, format_value
 from smartcl.experiments.run import prepare_run
 from smartcl.experiments.spec import RunSpec
 from smartcl.experiments.tensorboard import prepare_tensorboard, write_events
 from smartcl.memory import format_bytes
+from smartcl.streams.datasets import DATASETS
+
+#: More tasks than this are summed up.
+MANY_TASKS = 15
 
 
 def run_command(
@@ -54,17 +59,45 @@ def run_command(
 
 
 def _show(result: dict[str, Any]) -> None:
-    spec = result["spec"]
-    table = Table(title=f"{spec['method']} on {result['stream']}", title_justify="left")
-    table.add_column("")
-    table.add_column("", justify="right")
-    table.add_row("accuracy, mean of tasks", f"{result['accuracy']:.2f} %", style="bold")
-    for number, accuracy in enumerate(result["accuracy_per_task"], start=1):
-        table.add_row(f"  task {number}", f"{accuracy:.2f} %")
-    table.add_row("forgetting", f"{result['forgetting']:.2f} points")
-    table.add_row("samples held", f"{result['samples_held']:,}")
-    table.add_row("memory", f"{format_bytes(result['memory_bytes'])} of {format_bytes(result['budget_bytes'])}")
-    table.add_row("features kept", f"{result['features_kept']:,}")
-    table.add_row("label noise", spec["noise"])
-    table.add_row("seconds", f"{result['seconds']:.1f} ({result['cpu_seconds']:.1f} CPU)")
-    Console().print(table)
+    console, spec = Console(), result["spec"]
+    scores = Table(title=f"{spec['method']} on {result['stream']}", title_justify="left")
+    for heading in ("after the last task", *SCORES.values()):
+        scores.add_column(heading, justify="left" if heading == "after the last task" else "right")
+    for label, row in _task_rows(result).items():
+        scores.add_row(label, *_cells(row))
+    scores.add_section()
+    scores.add_row("mean of tasks", *_cells(result), style="bold")
+    for name, line in result.get("references", {}).items():
+        scores.add_row(f"  {name.replace('_', ' ')}", *_cells(line))
+    console.print(scores)
+    facts = Table(show_header=False)
+    facts.add_column()
+    facts.add_column(justify="right")
+    facts.add_row("forgetting", f"{result['forgetting']:.2f} points")
+    facts.add_row("samples held", f"{result['samples_held']:,}")
+    facts.add_row("memory", f"{format_bytes(result['memory_bytes'])} of {format_bytes(result['budget_bytes'])}")
+    facts.add_row("features kept", f"{result['features_kept']:,}")
+    facts.add_row("label noise", spec["noise"])
+    facts.add_row("seconds", f"{result['seconds']:.1f} ({result['cpu_seconds']:.1f} CPU)")
+    console.print(facts)
+    if note := DATASETS[spec["dataset"]].note:
+        console.print(note)
+
+
+def _task_rows(result: dict[str, Any]) -> dict[str, dict[str, float | None]]:
+    """The scores of every task; of many tasks, each score's lowest and highest."""
+    columns = {metric: result[f"{metric}_per_task"] for metric in SCORES}
+    count = len(columns["accuracy"])
+    names = result["task_names"] or [f"task {number}" for number in range(1, count + 1)]
+    if count <= MANY_TASKS:
+        return {name: {metric: column[i] for metric, column in columns.items()} for i, name in enumerate(names)}
+    return {
+        f"{word} of {count} tasks": {
+            metric: None if None in column else extreme(column) for metric, column in columns.items()
+        }
+        for word, extreme in (("lowest", min), ("highest", max))
+    }
+
+
+def _cells(scores: dict[str, Any]) -> list[str]:
+    return [format_value(metric, scores[metric]) for metric in SCORES]

@@ -64,3 +64,17 @@ def means(scores: Sequence[Scores]) -> dict[str, float | None]:
         "balanced_accuracy": fmean(each.balanced_accuracy for each in scores),
         "auc": fmean(areas) if areas else None,
     }
+
+
+def summary(scores: Sequence[Scores]) -> dict[str, Any]:
+    """Each score's mean over tasks, and its values task by task.
+
+    >>> summary([Scores(50.0, 50.0, 0.5), Scores(100.0, 90.0, 1.0)])["auc_per_task"]
+    [0.5, 1.0]
+    """
+    return {
+        **means(scores),
+        "accuracy_per_task": [each.accuracy for each in scores],
+        "balanced_accuracy_per_task": [each.balanced_accuracy for each in scores],
+        "auc_per_task": [each.auc for each in scores],
+    }

@@ -11,14 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from smartcl.evaluation.evaluate import means, score
+from smartcl.evaluation.evaluate import score, summary
 from smartcl.evaluation.metrics import backward_transfer, forgetting
+from smartcl.evaluation.references import REFERENCES
 from smartcl.experiments.constraint import ConstraintProbe
 from smartcl.experiments.spec import RunSpec
 from smartcl.experiments.tracker import MemoryTracker
 from smartcl.learners.learner import Learner
 from smartcl.learners.methods import build_learner
-from smartcl.streams.datasets import load_stream
+from smartcl.streams.datasets import DATASETS, load_stream
 from smartcl.streams.stream import TaskStream
 
 #: Called with the batches learned, the batches in all, and the learner.
@@ -39,9 +40,12 @@ class PreparedRun:
     def run(self, progress: Progress | None = None) -> dict[str, Any]:
         """Learn and test; the result as plain JSON-able values."""
         result = learn(self.learner, self.stream, progress)
+        if DATASETS[self.spec.dataset].references:
+            result["references"] = {name: summary(line(self.stream)) for name, line in REFERENCES.items()}
         return {
             **result,
             "stream": self.stream.name,
+            "task_names": self.stream.task_names,
             "spec": self.spec.as_dict(),
             "settings": self.spec.settings,
             "versions": {name: version(name) for name in ("smartcl", "torch", "numpy")},
@@ -87,14 +91,12 @@ def learn(learner: Learner, stream: TaskStream, progress: Progress | None = None
     matrix = np.array([[each.accuracy for each in row] for row in tests])
     store = learner.memory.store
     return {
-        **means(tests[-1]),
-        "accuracy_per_task": matrix[-1].tolist(),
-        "balanced_accuracy_per_task": [each.balanced_accuracy for each in tests[-1]],
-        "auc_per_task": [each.auc for each in tests[-1]],
+        **summary(tests[-1]),
         "accuracy_matrix": matrix.tolist(),
         "forgetting": forgetting(matrix),
         "backward_transfer": backward_transfer(matrix),
         "samples_held": len(store),
+        "share_held": 100.0 * len(store) / sum(len(task.train) for task in stream.tasks),
         "memory_bytes": store.nbytes,
         "budget_bytes": learner.memory.budget.nbytes,
         "features_kept": len(store.schema),

@@ -2,59 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from statistics import fmean, stdev
-from typing import Any
+from functools import partial
 
-from smartcl.experiments.published import TABLE_1, TABLE_2, TABLE_3, TABLE_5, Cells
-from smartcl.experiments.results import ResultFolder
-from smartcl.experiments.spec import RunSpec
-
-
-@dataclass(frozen=True)
-class Row:
-    """A method with its parameters; ``printed`` is the row of the paper's table to set beside it."""
-
-    label: str
-    method: str
-    parameters: dict[str, Any] = field(default_factory=dict)
-    printed: str | None = None
-
-
-@dataclass(frozen=True)
-class Table:
-    """``at(column)`` says what of a run the column decides (memory, noise)."""
-
-    name: str
-    title: str
-    dataset: str
-    rows: tuple[Row, ...]
-    columns: tuple[str, ...]
-    at: Callable[[str], dict[str, str]]
-    published: Cells
-    seeds: int = 5
-
-    def specs(self, seeds: int) -> list[RunSpec]:
-        """Every run of the table, all cells of a seed before the next seed."""
-        return [self.spec(row, column, seed) for seed in range(seeds) for row in self.rows for column in self.columns]
-
-    def spec(self, row: Row, column: str, seed: int) -> RunSpec:
-        return RunSpec.of(row.parameters, dataset=self.dataset, method=row.method, seed=seed, **self.at(column))
-
-    def cell(self, row: Row, column: str, seeds: int, results: ResultFolder) -> dict[str, Any]:
-        """Mean, standard deviation and number of the runs that are there, and the published value."""
-        found = [results.load(self.spec(row, column, seed)) for seed in range(seeds)]
-        values = [result["accuracy"] for result in found if result is not None]
-        printed = None if row.printed is None else self.published[row.printed]
-        return {
-            "row": row.label,
-            "column": column,
-            "mean": fmean(values) if values else None,
-            "std": stdev(values) if len(values) > 1 else None,
-            "n": len(values),
-            "published": None if printed is None else printed[TABLES[self.name].columns.index(column)][0],
-        }
+from smartcl.experiments.metrics import HOLDINGS, SCORES
+from smartcl.experiments.published import TABLE_1, TABLE_2, TABLE_3, TABLE_4, TABLE_5, TABLE_5_CIVIL
+from smartcl.experiments.table import Row, Table
+from smartcl.learners.methods import METHODS
+from smartcl.streams.civil_unrest import COUNTRIES
+from smartcl.streams.flu import SEASONS
 
 
 def memory(column: str) -> dict[str, str]:
@@ -63,6 +18,10 @@ def memory(column: str) -> dict[str, str]:
 
 def foreign(column: str) -> dict[str, str]:
     return {"memory": "300 samples", "noise": "none" if column == "clean" else f"foreign:0.{column[0]}"}
+
+
+def events(noise: str, column: str) -> dict[str, str]:
+    return {"dataset": column, "memory": "300 samples", "noise": noise}
 
 
 PAPER_SELECTORS = (
@@ -84,6 +43,54 @@ REGULARISERS = (
     *(Row(name, name.lower(), printed=name) for name in ("EWC", "SI", "L2", "MAS", "NCC")),
     Row("online EWC", "ewc-online"),
 )
+
+CIVIL = tuple(f"civil-{country.lower()}" for country in COUNTRIES)
+FLU = tuple(f"flu-{years}" for years in SEASONS)
+
+#: Read out of the runs of ``smart``, which carry them.
+REFERENCE_ROWS = tuple(
+    Row(label, "smart", reference=name)
+    for name, label in {
+        "majority": "majority",
+        "base_rate": "city base rate",
+        "logistic_regression": "logistic regression, offline",
+    }.items()
+)
+
+#: Whole samples in the same bytes, learned as ``smart`` learns.
+RECIPE = ("hidden", "lr", "iterations", "replay", "average", "smoothing")
+WHOLE = {name: METHODS["smart"].parameters[name] for name in RECIPE}
+
+
+def storage_rows(memory: str) -> tuple[Row, Row]:
+    """Schematic storage against whole samples, in the same bytes."""
+    whole = Row(f"whole, {memory}", "er", WHOLE, at={"memory": memory})
+    return Row(f"smart, {memory}", "smart", at={"memory": memory}, versus=whole), whole
+
+
+STORAGE_ROWS = tuple(row for memory in ("30 samples", "100 samples", "300 samples") for row in storage_rows(memory))
+
+
+def table_4(share: str) -> Table:
+    """Civil unrest at one share of flipped labels, and flu as the control with real signal."""
+    clean = share == "clean"
+    return Table(
+        "table4" if clean else f"table4-{share.strip('%')}",
+        f"Civil unrest and flu, 300 samples' bytes, {'clean labels' if clean else f'{share} of labels flipped'}",
+        None,
+        (
+            *PAPER_SELECTORS[:4],
+            *SMART_ROWS,
+            Row("ER", "er"),
+            Row("joint training", "joint"),
+            *REFERENCE_ROWS,
+        ),
+        (*CIVIL, *FLU),
+        partial(events, "none" if clean else f"flip:0.{share[0]}"),
+        TABLE_4[share],
+        metrics=tuple(SCORES),
+    )
+
 
 TABLES = {
     table.name: table
@@ -115,6 +122,17 @@ TABLES = {
             foreign,
             TABLE_3,
         ),
+        *(table_4(share) for share in TABLE_4),
+        Table(
+            "samples",
+            "Schematic storage against whole samples in the same bytes",
+            None,
+            STORAGE_ROWS,
+            (*CIVIL, *FLU),
+            partial(events, "none"),
+            {},
+            metrics=(*HOLDINGS, "balanced_accuracy", "auc"),
+        ),
         Table(
             "table5",
             "Task-aware methods: Disjoint MNIST, 300 images' bytes",
@@ -129,6 +147,16 @@ TABLES = {
             ("300",),
             memory,
             TABLE_5,
+        ),
+        Table(
+            "table5-civil",
+            "Task-aware methods: civil unrest, 300 samples' bytes",
+            None,
+            (Row("iCaRL", "icarl", printed="iCaRL"), Row("GEM", "gem", printed="GEM"), *SMART_ROWS, *REFERENCE_ROWS),
+            CIVIL,
+            partial(events, "none"),
+            TABLE_5_CIVIL,
+            metrics=tuple(SCORES),
         ),
     )
 }

@@ -133,6 +133,7 @@ def place_task(counts: Csr, labels: Ints, cut: int, samples: int, number: int, s
         test=Batch(x[test], torch.from_numpy(labels[test])),
         true_y=torch.from_numpy(labels[train]),
         origin=torch.full((samples,), number),
+        class_counts=tuple(int((labels[:cut] == label).sum()) for label in (0, 1)),
     )
 
 

@@ -39,13 +39,15 @@ class Task:
     """One task of a benchmark: what is learned from, and what is tested on.
 
     ``train.y`` may be corrupted; ``true_y`` and ``origin`` (the task an example really belongs to) are kept
-    aside for analysis and never reach a learner.
+    aside for analysis and never reach a learner. Where ``train`` was drawn so that its classes are equally many,
+    ``class_counts`` says how many samples of each there were to draw from.
     """
 
     train: Batch
     test: Batch
     true_y: torch.Tensor
     origin: torch.Tensor
+    class_counts: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,31 @@
+"""What a table can show of a result: its name there, what it is called, and how it is written."""
+
+from __future__ import annotations
+
+#: How good a learner is.
+SCORES = {"accuracy": "accuracy, %", "balanced_accuracy": "balanced accuracy, %", "auc": "AUC"}
+#: What it holds.
+HOLDINGS = {"samples_held": "samples held", "share_held": "% of the stream", "memory_bytes": "bytes held"}
+METRICS = {**SCORES, **HOLDINGS}
+
+_DIGITS = {"auc": 3, "samples_held": 0, "memory_bytes": 0, "share_held": 1}
+
+
+def format_value(metric: str, value: float | None) -> str:
+    """A value of this metric as text, with the digits that mean something.
+
+    >>> format_value("accuracy", 91.628), format_value("auc", 0.51239), format_value("memory_bytes", 1234567)
+    ('91.63', '0.512', '1,234,567')
+    >>> format_value("auc", None)
+    '–'
+    """
+    return "–" if value is None else f"{value:,.{_DIGITS.get(metric, 2)}f}"
+
+
+def format_difference(metric: str, value: float) -> str:
+    """The same with a sign.
+
+    >>> format_difference("auc", -0.0042)
+    '-0.004'
+    """
+    return f"{value:+,.{_DIGITS.get(metric, 2)}f}"
