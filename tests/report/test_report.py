@@ -14,6 +14,7 @@ from made_results import MATRIX, fill, made, row_of, save
 
 from smartcl.cli.app import call
 from smartcl.experiments.results import ResultFolder
+from smartcl.experiments.spec import RunSpec
 from smartcl.experiments.tables import TABLES
 from smartcl.report.palette import COLOURS
 from smartcl.report.write import write_report
@@ -156,6 +157,30 @@ def test_without_results_each_section_names_its_command(tmp_path):
     for table in TABLES:
         assert f"<code>smartcl reproduce {table}</code>" in page
     assert "<code>smartcl reproduce figure-sensitivity</code>" in page
+
+
+def test_a_table_of_several_metrics_has_a_sheet_for_each(tmp_path):
+    references = {row.reference: {"accuracy": 80.0} for row in TABLES["table4"].rows if row.reference}
+    for label, accuracy, auc in (("ER", 60.0, 0.61), ("smart", 70.0, 0.52)):
+        save(tmp_path / "results", "table4", label, "civil-brazil", [accuracy], auc=auc, references=references)
+    write_report(tmp_path / "results", tmp_path / "report")
+    assert {path.stem for path in (tmp_path / "report" / "tables").glob("table4-*")} == {
+        "table4-accuracy",
+        "table4-auc",
+    }
+    lines = lines_of(tmp_path / "report" / "tables" / "table4-auc.csv")
+    assert {line["row"]: line["mean"] for line in lines if line["n"] == "1"} == {"ER": "0.61", "smart": "0.52"}
+    page = (tmp_path / "report" / "index.html").read_text()
+    strong = re.findall(r'class="number strong" data-value="([^"]*)"', page)
+    assert strong == ["70.0", "0.61"], "a reference line is no contender"
+
+
+def test_naming_a_default_is_no_other_setting(tmp_path):
+    for alpha in (1e-5, 1e-4):
+        spec = RunSpec.of({"alpha": alpha, "beta": 0.0}, dataset="disjoint-mnist", method="smart")
+        assert spec.settings["beta"] == RunSpec("disjoint-mnist", "smart").settings["beta"]
+        ResultFolder(tmp_path).save(spec, made(spec, 90.0))
+    assert "sensitivity-alpha-group-lasso" in write_report(tmp_path, tmp_path / "report").drawings
 
 
 def test_the_list_of_what_is_missing_adds_up(out):

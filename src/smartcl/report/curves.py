@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from smartcl.experiments.tables import TABLES, Row, Table
+from smartcl.experiments.table import Row, Table
+from smartcl.experiments.tables import TABLES
 from smartcl.memory import format_bytes
 from smartcl.report.charts import Axis, Point, Series, line_chart
 from smartcl.report.figure import Figure, key_of

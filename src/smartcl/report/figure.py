@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from smartcl.experiments.tables import Row
+from smartcl.experiments.table import Row
 from smartcl.report.palette import of_method
 from smartcl.report.svg import Drawing, Key
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from smartcl.experiments.tables import TABLES, Row
+from smartcl.experiments.table import Row
+from smartcl.experiments.tables import TABLES
 from smartcl.report.charts import Axis, Point, Series, line_chart
 from smartcl.report.figure import Figure, key_of
 from smartcl.report.runs import Result, Runs, mean_and_spread, numbers

@@ -16,10 +16,11 @@ from smartcl.report.figure import Figure
 from smartcl.report.highlights import highlights
 from smartcl.report.histories import constraint, memory, purity
 from smartcl.report.matrices import matrices
+from smartcl.report.results_page import NOTES
 from smartcl.report.runs import Runs, count
 from smartcl.report.sensitivity import sensitivity
 from smartcl.report.sheet import Sheet
-from smartcl.report.sheets import missing_sheet, table_sheet
+from smartcl.report.sheets import missing_sheet, table_sheets
 from smartcl.report.svg import FONT, Drawing, marker, stroke_sample
 
 
@@ -30,9 +31,7 @@ class Report:
         self.runs = runs
         self.curves = [headline(runs), noise(runs), noise(runs, "table3")]
         self.along = [matrices(runs), memory(runs), purity(runs), constraint(runs), sensitivity(runs), cost(runs)]
-        found = {table.name: table_sheet(table, runs) for table in TABLES.values()}
-        self.tables = [sheet for sheet in found.values() if sheet is not None]
-        self.without = [name for name, sheet in found.items() if sheet is None]
+        self.tables = {name: table_sheets(table, runs) for name, table in TABLES.items()}
         self.lists = [cost_sheet(runs), missing_sheet(runs)]
 
     @property
@@ -42,7 +41,7 @@ class Report:
 
     @property
     def sheets(self) -> list[Sheet]:
-        return [*self.tables, *self.lists]
+        return [*(sheet for sheets in self.tables.values() for sheet in sheets), *self.lists]
 
     def html(self) -> str:
         style = (files(__package__) / "page.css").read_text().replace("FONT", FONT)
@@ -51,10 +50,9 @@ class Report:
             [
                 self._top(),
                 *(_figure(figure) for figure in self.curves),
-                *(_sheet(sheet) for sheet in self.tables),
-                *(_absent(name, TABLES[name].title, f"smartcl reproduce {name}") for name in self.without),
+                *(_table(name, sheets) for name, sheets in self.tables.items()),
                 *(_figure(figure) for figure in self.along),
-                *(_sheet(sheet) for sheet in self.lists),
+                *(_list(sheet) for sheet in self.lists),
                 self._foot(),
             ]
         )
@@ -115,16 +113,40 @@ def _figure(figure: Figure) -> str:
     )
 
 
-def _sheet(sheet: Sheet) -> str:
-    note = re.sub(r"\*([^*]+)\*", r"<em>\1</em>", re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(sheet.note)))
-    label = f"{sheet.name.replace('table', 'Table ')}. {sheet.title}" if sheet.name in TABLES else sheet.title
+def _table(name: str, sheets: list[Sheet]) -> str:
+    """A table of the paper, metric by metric."""
+    title = TABLES[name].title
+    if not sheets:
+        return _absent(name, title, f"smartcl reproduce {name}")
+    number = re.fullmatch(r"table(\d+)", name)
+    heading = f"Table {number[1]}. {title}" if number else title
+    parts = (f"{f'<h3>{escape(sheet.title)}</h3>' if len(sheets) > 1 else ''}{sheet.html()}" for sheet in sheets)
+    return _card(heading, "".join(parts), NOTES.get(name, ""), sheets)
+
+
+def _list(sheet: Sheet) -> str:
     table = sheet.html()
     if sheet.name == "runs":
         table = f"<details><summary>{len(sheet.lines)} settings</summary>{table}</details>"
-    return (
-        f'<section class="card"><h2>{escape(label)}</h2>{table}'
-        f'<p class="note">{note} {_links([(f"{sheet.name}.csv", "text/csv", sheet.csv())])}</p></section>'
-    )
+    return _card(sheet.title, table, sheet.note, [sheet])
+
+
+def _card(heading: str, content: str, note: str, sheets: list[Sheet]) -> str:
+    links = _links([(f"{sheet.name}.csv", "text/csv", sheet.csv()) for sheet in sheets])
+    below = f'<p class="note">{_marked(note)} {links}</p>'
+    return f'<section class="card"><h2>{escape(heading)}</h2>{content}{below}</section>'
+
+
+def _marked(note: str) -> str:
+    """The few marks of Markdown that notes use, as HTML.
+
+    >>> _marked("**so** *called* `smart`")
+    '<strong>so</strong> <em>called</em> <code>smart</code>'
+    """
+    note = escape(note, quote=False)
+    for mark, tag in (("`", "code"), (r"\*\*", "strong"), (r"\*", "em")):
+        note = re.sub(f"{mark}(.+?){mark}", rf"<{tag}>\1</{tag}>", note)
+    return note
 
 
 def _absent(name: str, title: str, command: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 from smartcl.experiments.results import ResultFolder
 from smartcl.experiments.spec import RunSpec
-from smartcl.experiments.tables import Row, Table
+from smartcl.experiments.table import Row, Table
 
 Result = dict[str, Any]
 
@@ -24,7 +24,7 @@ class Runs(ResultFolder):
         self.stale = len(found) - len(self._by_path)
         self.seeds = 1 + max((result["spec"]["seed"] for result in self.all), default=0)
         self._behind: dict[tuple[str, str, str], list[Result]] = {}
-        self._cells: dict[tuple[str, str, str], dict[str, Any]] = {}
+        self._cells: dict[tuple[str, str, str, str], dict[str, Any]] = {}
 
     @property
     def all(self) -> list[Result]:
@@ -41,11 +41,11 @@ class Runs(ResultFolder):
             self._behind[name] = [result for result in found if result is not None]
         return self._behind[name]
 
-    def cell(self, table: Table, row: Row, column: str) -> dict[str, Any]:
-        """The cell: mean, deviation and number of its runs, and the published value."""
-        name = table.name, row.label, column
+    def cell(self, table: Table, row: Row, column: str, metric: str | None = None) -> dict[str, Any]:
+        """``Table.cell`` over all seeds there are, worked out once; the table's first metric unless said."""
+        name = table.name, row.label, column, metric or table.metrics[0]
         if name not in self._cells:
-            self._cells[name] = table.cell(row, column, self.seeds, self)
+            self._cells[name] = table.cell(row, column, self.seeds, self, metric)
         return self._cells[name]
 
 

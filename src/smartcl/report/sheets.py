@@ -4,28 +4,39 @@ from __future__ import annotations
 
 from typing import Any
 
-from smartcl.experiments.tables import TABLES, Row, Table
+from smartcl.experiments.metrics import METRICS, SCORES, format_value
+from smartcl.experiments.table import Row, Table
+from smartcl.experiments.tables import TABLES
+from smartcl.report.cells import compared
 from smartcl.report.curves import REFERENCE
-from smartcl.report.results_page import NOTES
+from smartcl.report.figure import slug
 from smartcl.report.runs import Runs, count
 from smartcl.report.sheet import Cell, Sheet
 
-TIDY = ("row", "column", "mean", "std", "n", "published")
+TIDY = ("row", "column", "metric", "mean", "std", "n", "published")
 
 
-def table_sheet(table: Table, runs: Runs) -> Sheet | None:
-    """The rows that have any run; the best measured cell of a column stands out. None without a run."""
-    rows = [(row, [runs.cell(table, row, column) for column in table.columns]) for row in table.rows]
+def table_sheets(table: Table, runs: Runs) -> list[Sheet]:
+    """A sheet for each metric the table shows; none where there is no run."""
+    found = [_sheet(table, metric, runs) for metric in table.metrics]
+    return [sheet for sheet in found if sheet is not None]
+
+
+def _sheet(table: Table, metric: str, runs: Runs) -> Sheet | None:
+    """The rows that have any run; the best measured score of a column stands out."""
+    rows = [(row, [runs.cell(table, row, column, metric) for column in table.columns]) for row in table.rows]
     rows = [(row, cells) for row, cells in rows if any(cell["n"] for cell in cells)]
     if not rows:
         return None
-    best = [_best(rows, i) for i in range(len(table.columns))]
+    best = [_best(rows, i) if metric in SCORES else None for i in range(len(table.columns))]
     lines = tuple(
         (Cell.of(row.label), *(_cell(cell, cell["mean"] == top) for cell, top in zip(cells, best, strict=True)))
         for row, cells in rows
     )
     tidy = (TIDY, *(tuple(cell[name] for name in TIDY) for _, cells in rows for cell in cells))
-    return Sheet(table.name, table.title, ("method", *table.columns), lines, NOTES.get(table.name, ""), tidy)
+    alone = len(table.metrics) == 1
+    name = table.name if alone else f"{table.name}-{slug(metric)}"
+    return Sheet(name, table.title if alone else METRICS[metric], ("method", *table.columns), lines, "", tidy)
 
 
 def missing_sheet(runs: Runs) -> Sheet:
@@ -56,13 +67,21 @@ def missing_sheet(runs: Runs) -> Sheet:
 
 
 def _best(rows: list[tuple[Row, list[dict[str, Any]]]], column: int) -> float | None:
-    means = [cells[column]["mean"] for row, cells in rows if row.method != REFERENCE and cells[column]["n"]]
+    """The largest mean of the rows that compete."""
+    contenders = [cells[column] for row, cells in rows if row.method != REFERENCE and row.reference is None]
+    means = [cell["mean"] for cell in contenders if cell["n"]]
     return max(means) if len(means) > 1 else None
 
 
 def _cell(cell: dict[str, Any], strong: bool) -> Cell:
-    notes = [f"paper {cell['published']:.2f}"] if cell["published"] is not None else []
+    """The measured value; below it the published one, the row it is set against, and the number of runs."""
+    metric, notes = cell["metric"], []
+    if cell["published"] is not None:
+        notes.append(f"paper {format_value(metric, cell['published'])}")
+    if cell["versus"] is not None:
+        notes.append(compared(metric, cell["versus"]))
     if not cell["n"]:
         return Cell("–", None, " · ".join(notes))
-    spread = "" if cell["std"] is None else f" ± {cell['std']:.2f}"
-    return Cell(f"{cell['mean']:.2f}{spread}", cell["mean"], " · ".join([*notes, f"n {cell['n']}"]), strong)
+    spread = "" if cell["std"] is None else f" ± {format_value(metric, cell['std'])}"
+    shown = f"{format_value(metric, cell['mean'])}{spread}"
+    return Cell(shown, cell["mean"], " · ".join([*filter(None, notes), f"n {cell['n']}"]), strong)
