@@ -68,7 +68,7 @@ def test_the_same_results_give_the_same_bytes(results, tmp_path):
 
 def test_the_page_asks_the_network_for_nothing(out):
     page = (out / "index.html").read_text()
-    assert re.findall(r'(?:src|href|action)="(?!data:)[^"]*"', page) == []
+    assert re.findall(r'(?:src|href|action)="(?!data:|#)[^"]*"', page) == []
     assert not re.search(r"https?:|@import|url\(", page)
 
 

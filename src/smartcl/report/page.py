@@ -29,15 +29,15 @@ class Report:
 
     def __init__(self, runs: Runs) -> None:
         self.runs = runs
-        self.curves = [headline(runs), noise(runs), noise(runs, "table3")]
-        self.along = [matrices(runs), memory(runs), purity(runs), constraint(runs), sensitivity(runs), cost(runs)]
+        self.figures = [headline(runs), noise(runs), noise(runs, "table3"), matrices(runs), memory(runs)]
+        self.figures += [purity(runs), constraint(runs), sensitivity(runs), cost(runs)]
         self.tables = {name: table_sheets(table, runs) for name, table in TABLES.items()}
         self.lists = [cost_sheet(runs), missing_sheet(runs)]
 
     @property
     def drawings(self) -> dict[str, Drawing]:
         """Every drawing by the name of its file."""
-        return {name: each for figure in (*self.curves, *self.along) for name, each in figure.files.items()}
+        return {name: each for figure in self.figures for name, each in figure.files.items()}
 
     @property
     def sheets(self) -> list[Sheet]:
@@ -49,10 +49,13 @@ class Report:
         body = "\n".join(
             [
                 self._top(),
-                *(_figure(figure) for figure in self.curves),
+                '<div id="figures">',
+                *(_figure(figure) for figure in self.figures),
+                '</div><div id="tables">',
                 *(_table(name, sheets) for name, sheets in self.tables.items()),
-                *(_figure(figure) for figure in self.along),
+                '</div><div id="lists">',
                 *(_list(sheet) for sheet in self.lists),
+                "</div>",
                 self._foot(),
             ]
         )
@@ -79,6 +82,7 @@ class Report:
             "processor time. Every memory is charged to the byte; accuracy is the mean of the task test sets after the "
             "last batch."
             '</p></div><button type="button" id="theme">Dark or light</button></header>\n'
+            '<nav><a href="#figures">Figures</a> <a href="#tables">Tables</a> <a href="#lists">Runs and gaps</a></nav>'
             f'<div class="tiles">{tiles}</div>'
         )
 
