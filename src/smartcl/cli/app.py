@@ -7,7 +7,7 @@ import warnings
 
 import typer
 
-from smartcl.cli import demo, methods, reproduce, results, run
+from smartcl.cli import demo, methods, report, reproduce, results, run
 from smartcl.streams.chunks import FetchError
 
 #: What Typer returns after ctrl-C.
@@ -24,6 +24,7 @@ app.command("run")(run.run_command)
 app.command("methods")(methods.methods)
 app.command("reproduce")(reproduce.reproduce)
 app.command("results")(results.results)
+app.command("report")(report.report)
 
 
 def main() -> None:

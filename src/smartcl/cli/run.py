@@ -17,6 +17,7 @@ from smartcl.cli.usage import arguments_checked, assignments
 from smartcl.experiments.metrics import SCORES, format_value
 from smartcl.experiments.run import prepare_run
 from smartcl.experiments.spec import RunSpec
+from smartcl.experiments.tensorboard import prepare_tensorboard, write_events
 from smartcl.memory import format_bytes
 from smartcl.streams.datasets import DATASETS
 
@@ -35,17 +36,22 @@ def run_command(
     ] = None,
     data: Annotated[Path | None, typer.Option(help="Where the data files are; else SMARTCL_DATA or the cache.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    tensorboard: Annotated[Path | None, typer.Option(help="A folder for a TensorBoard event file of the run.")] = None,
 ) -> None:
     """Learn one stream with one method and show the result."""
     with arguments_checked():
         spec = RunSpec.of(
             assignments(settings or []), dataset=dataset, method=method, memory=memory, noise=noise, seed=seed
         )
+        if tensorboard is not None:
+            prepare_tensorboard(tensorboard)
         prepared = prepare_run(spec, data)
     if "OMP_NUM_THREADS" not in os.environ:
         torch.set_num_threads(1)  # the matrices are small, and threads on a busy machine wait for each other
     with live_bars() as bars:
         result = prepared.run(bar_for(bars, method))
+    if tensorboard is not None:
+        write_events(result, tensorboard)
     if as_json:
         print(json.dumps(result))
     else:
