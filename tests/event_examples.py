@@ -12,7 +12,7 @@ from smartcl.streams.event_days import EventDays
 from smartcl.streams.panel import count_table
 
 #: Settings that walk through a small calendar in a second.
-QUICK = {"hidden": (8,), "iterations": 3, "lr": 1e-2}
+QUICK = {"hidden": (8,), "iterations": 6, "lr": 2e-2, "average": 0.9}
 
 
 def example_days(

@@ -4,8 +4,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.metrics import roc_auc_score
 
@@ -15,9 +13,9 @@ from smartcl.streams.event_days import EventDays
 from smartcl.streams.panel import count_table
 
 
-@given(st.integers(0, 999), st.floats(0.0, 3.0))
-def test_areas_are_those_of_scikit_learn(seed: int, rate: float) -> None:
-    rng = np.random.default_rng(seed)
+@pytest.mark.parametrize("rate", [0.0, 0.05, 0.5, 5.0])
+def test_areas_are_those_of_scikit_learn(rate: float) -> None:
+    rng = np.random.default_rng(0)
     x, y = rng.poisson(rate, size=(40, 7)).astype(float), rng.permutation([0] * 25 + [1] * 15)
     expected = [roc_auc_score(y, column) for column in x.T]
     np.testing.assert_allclose(column_aucs(sparse.csr_array(x), y), expected, atol=1e-12)

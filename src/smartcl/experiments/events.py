@@ -75,6 +75,8 @@ class PreparedForecast:
 def prepare_forecast(counts: Path, events: Path, names: ColumnNames, spec: EventSpec) -> PreparedForecast:
     """Read the files and build the learner; a ``ValueError`` says what cannot be."""
     method = find_method(spec.method)
+    if method.task_aware:
+        raise ValueError(f"method {spec.method!r} must be told which task each sample is of; days have no tasks")
     own = {name: value for name, value in OWN_PARAMETERS.items() if name in method.parameters}
     parameters = method.coerce({**own, **spec.parameters})
     days = read_event_days(counts, events, names)
