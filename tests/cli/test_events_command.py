@@ -64,7 +64,7 @@ MISTAKES = {
     "parameter": (["--set", "alhpa=1"], "did you mean alpha"),
     "memory": (["--memory", "lots"], "memory must be"),
     "memory below one sample": (["--memory", "3"], "memory must hold at least one sample"),
-    "test day": (["--test-from", "tomorrow"], "expected an ISO date"),
+    "test day": (["--test-from", "tomorrow"], "--test-from: expected an ISO date"),
     "late test day": (["--test-from", "2015-01-01"], "must lie in 2014-01-03 to 2014-02-08"),
     "out": (["--out", __file__], "must be a folder"),
 }

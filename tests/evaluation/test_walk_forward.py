@@ -84,7 +84,7 @@ def test_later_days_change_no_forecast(horizon: int) -> None:
     events = np.concatenate([days.events[: last + 1], ~days.events[last + 1 :]])
     whole = walked(EventStream(days, horizon))
     changed = walked(EventStream(replace(days, counts=counts, events=events), horizon))
-    for name in ("probability", "base_rate", "majority"):
+    for name in ("probability", "base_rate", "share"):
         np.testing.assert_array_equal(getattr(whole, name)[: last + 1], getattr(changed, name)[: last + 1])
     assert not np.array_equal(whole.probability[last + 1 :], changed.probability[last + 1 :])
 
@@ -129,6 +129,7 @@ def test_the_lines_beside_it_are_their_definition() -> None:
         known = labels[: max(0, today - horizon + 1)]
         share = (known.sum() + 0.5) / (known.size + 1)
         np.testing.assert_allclose(walk.base_rate[today], (known.sum(axis=0) + share) / (len(known) + 1))
+        np.testing.assert_allclose(walk.share[today], share)
         assert set(walk.majority[today]) == {float(share > 0.5)}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 import os
 from pathlib import Path
@@ -51,7 +52,7 @@ def events(
     with arguments_checked():
         if out is not None:
             check_folder(out, overwrite)
-        first = None if test_from is None else day_of(test_from)
+        first = None if test_from is None else _day("--test-from", test_from)
         spec = EventSpec(horizon, method, memory, seed, assignments(settings or []), first)
         prepared = prepare_forecast(counts, events, ColumnNames(place, date, keyword, count), spec)
     if "OMP_NUM_THREADS" not in os.environ:
@@ -65,6 +66,13 @@ def events(
         print(json.dumps(result))
     else:
         _show(result, out)
+
+
+def _day(option: str, text: str) -> dt.date:
+    try:
+        return day_of(text)
+    except ValueError as error:
+        raise ValueError(f"{option}: {error}") from None
 
 
 def _show(result: dict[str, Any], out: Path | None) -> None:
@@ -89,8 +97,8 @@ def _backtest(result: dict[str, Any]) -> Table:
     backtest = result["backtest"]
     first = next(iter(backtest["lines"].values()))
     table = Table(
-        title=f"Backtest, {backtest['from']} to {backtest['until']}: "
-        f"{first['forecasts']:,} forecasts, {first['events']:,} came true",
+        title=f"Backtest {backtest['from']} to {backtest['until']}: "
+        f"{first['forecasts']:,} forecasts, {first['events']:,} events followed",
         title_justify="left",
     )
     table.add_column("")

@@ -17,7 +17,8 @@ from smartcl.streams.panel import UNKNOWN
 class ForecastScores:
     """Scores of forecasts whose outcomes are known; ``None`` where all outcomes are alike.
 
-    ``balanced_accuracy`` (percent) is that of warning wherever the probability is above ``base_rate``.
+    ``balanced_accuracy`` (percent) is that of warning wherever the probability is above ``usual``, the share of events
+    that was known that day: the threshold that serves this score best if probabilities are true.
 
     >>> half = np.full(4, 0.5)
     >>> ForecastScores.of(np.array([0.9, 0.6, 0.4, 0.1]), half, np.array([1, 0, 0, 0]))
@@ -33,23 +34,23 @@ class ForecastScores:
     brier: float
 
     @classmethod
-    def of(cls, probability: Floats, base_rate: Floats, labels: Ints) -> ForecastScores:
+    def of(cls, probability: Floats, usual: Floats, labels: Ints) -> ForecastScores:
         """The scores of forecasts of any shape; those of ``UNKNOWN`` outcome are left out."""
         tested = labels != UNKNOWN
-        probability, base_rate, labels = probability[tested], base_rate[tested], labels[tested]
+        probability, usual, labels = probability[tested], usual[tested], labels[tested]
         both = 0 < labels.sum() < len(labels)
         return cls(
             len(labels),
             int(labels.sum()),
             auc(np.stack([1 - probability, probability], axis=1), labels) if both else None,
-            balanced_accuracy((probability > base_rate).astype(np.int64), labels) if both else None,
+            balanced_accuracy((probability > usual).astype(np.int64), labels) if both else None,
             float(np.mean((probability - labels) ** 2)),
         )
 
 
-def scores_by_place(probability: Floats, base_rate: Floats, labels: Ints) -> list[ForecastScores]:
+def scores_by_place(probability: Floats, usual: Floats, labels: Ints) -> list[ForecastScores]:
     """The scores of each place, a column of ``[day, place]``."""
-    return [ForecastScores.of(*columns) for columns in zip(probability.T, base_rate.T, labels.T, strict=True)]
+    return [ForecastScores.of(*columns) for columns in zip(probability.T, usual.T, labels.T, strict=True)]
 
 
 def auc_within_places(scores: list[ForecastScores]) -> float | None:

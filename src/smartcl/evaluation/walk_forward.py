@@ -36,21 +36,25 @@ Progress = Callable[[int, int, Learner], None]
 class Walk:
     """What was forecast at the end of each day, ``[day, place]``, by the learner and by two lines to compare it with.
 
-    ``base_rate`` is a place's share of events among the labels known that day, counting one more at the share of all
-    places; ``majority`` is the label more frequent over all places. ``labels`` are what came true.
+    ``share`` is the share of events among the labels known that day; ``base_rate`` the same of the place alone,
+    counting one more label at the share of all; ``majority`` the more frequent label. ``labels`` are what came true.
     """
 
     probability: Floats
     base_rate: Floats
-    majority: Floats
+    share: Floats
     labels: Ints
     calibration: Calibration
+
+    @property
+    def majority(self) -> Floats:
+        return (self.share > 0.5).astype(np.float64)
 
 
 def walk_forward(learner: Learner, stream: EventStream, progress: Progress | None = None) -> Walk:
     """Learn and forecast day after day; afterwards the learner has learned all that is known."""
     days = stream.days
-    raw, probability, base_rate, majority = (np.full((days.n_days, days.n_places), np.nan) for _ in range(4))
+    raw, probability, base_rate, share = (np.full((days.n_days, days.n_places), np.nan) for _ in range(4))
     known, calibration = KnownLabels(days.n_days, days.n_places), Calibration()
     pending: list[Batch] = []
     has_learned = False
@@ -64,15 +68,14 @@ def walk_forward(learner: Learner, stream: EventStream, progress: Progress | Non
             learner.observe(joined(pending))
             calibration = Calibration.fit(*known.outcomes_of(raw))
             pending, has_learned = [], True
-        base_rate[today.number], share = known.rates()
-        majority[today.number] = share > 0.5
-        probability[today.number] = share
+        base_rate[today.number], share[today.number] = known.rates()
+        probability[today.number] = share[today.number]
         if has_learned:
             raw[today.number] = learner.predict_proba(today.rows).numpy()[:, 1]
             probability[today.number] = calibration(raw[today.number])
         if progress is not None:
             progress(today.number + 1, days.n_days, learner)
-    return Walk(probability, base_rate, majority, days.labels(stream.horizon), calibration)
+    return Walk(probability, base_rate, share, days.labels(stream.horizon), calibration)
 
 
 class KnownLabels:

@@ -49,19 +49,19 @@ class EventForecast:
     def backtest(self) -> dict[str, Any]:
         """The scores of the method and of the lines beside it, on the same forecasts: of all, and of each place."""
         tested = slice(self.first_tested, self.days.n_days - self.model.horizon)
-        base_rate, labels = self.walk.base_rate[tested], self.walk.labels[tested]
+        usual, labels = self.walk.share[tested], self.walk.labels[tested]
         lines = {
             self.model.method: self.walk.probability[tested],
-            BASE_RATE: base_rate,
+            BASE_RATE: self.walk.base_rate[tested],
             MAJORITY: self.walk.majority[tested],
         }
-        by_place = {name: scores_by_place(line, base_rate, labels) for name, line in lines.items()}
+        by_place = {name: scores_by_place(line, usual, labels) for name, line in lines.items()}
         return {
             "from": self.days.day(tested.start).isoformat(),
             "until": self.days.day(tested.stop - 1).isoformat(),
             "lines": {
                 name: {
-                    **asdict(ForecastScores.of(line, base_rate, labels)),
+                    **asdict(ForecastScores.of(line, usual, labels)),
                     "auc_within_places": auc_within_places(by_place[name]),
                 }
                 for name, line in lines.items()

@@ -20,8 +20,9 @@ from smartcl.learners.methods import build_learner, find_method
 from smartcl.streams.event_days import EventDays, EventStream
 from smartcl.streams.event_files import ColumnNames, read_event_days
 
-#: What forecasting sets unless asked otherwise. Days are few and mostly noise: a small network, worked through less
-#: often, forecasts better than the methods' own and costs a tenth; forecasts are probabilities: no label is smoothed.
+#: What forecasting sets unless asked otherwise. Days are few and mostly noise: on Brazil's civil unrest a small
+#: network, trained less on each batch, had the lower Brier score at a tenth of the time of the method's own settings.
+#: Forecasts are probabilities: no label is smoothed.
 OWN_PARAMETERS = {"hidden": (64,), "lr": 1e-3, "iterations": 10, "smoothing": 0.0}
 #: One part in so many of the days with labels, the first, is only learned from.
 PARTS = 3
