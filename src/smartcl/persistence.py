@@ -38,8 +38,8 @@ def save_state(folder: str | os.PathLike[str], state: dict[str, Any]) -> None:
     index = {"format": FORMAT, "version": VERSION, "arrays": blob_name, "sha256": digest, "state": tree}
     text = json.dumps(index).encode()
     target.mkdir(parents=True, exist_ok=True)
-    _write(target / blob_name, blob)
-    _write(target / INDEX, text)
+    write_file(target / blob_name, blob)
+    write_file(target / INDEX, text)
     for stale in target.glob("arrays-*.safetensors"):
         if stale.name != blob_name:
             stale.unlink()
@@ -99,7 +99,7 @@ def _attach(value: Any, arrays: dict[str, NDArray[Any]]) -> Any:
     return {key: _attach(item, arrays) for key, item in value.items()}
 
 
-def _write(path: Path, data: bytes) -> None:
+def write_file(path: Path, data: bytes) -> None:
     """All of ``data`` under this name, or nothing new under it."""
     part = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:

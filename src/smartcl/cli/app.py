@@ -7,7 +7,7 @@ import warnings
 
 import typer
 
-from smartcl.cli import demo, methods, report, reproduce, results, run
+from smartcl.cli import demo, events, methods, report, reproduce, results, run
 from smartcl.streams.chunks import FetchError
 
 #: What Typer returns after ctrl-C.
@@ -21,6 +21,7 @@ app = typer.Typer(
 )
 app.command("demo")(demo.demo)
 app.command("run")(run.run_command)
+app.command("events")(events.events)
 app.command("methods")(methods.methods)
 app.command("reproduce")(reproduce.reproduce)
 app.command("results")(results.results)

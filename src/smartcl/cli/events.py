@@ -1,0 +1,144 @@
+"""``smartcl events``: forecast your own events from keyword counts."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import os
+from pathlib import Path
+from typing import Annotated, Any
+
+import torch
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from smartcl.cli.progress import bar_for, live_bars
+from smartcl.cli.usage import arguments_checked, assignments
+from smartcl.experiments.event_forecast import check_folder
+from smartcl.experiments.events import EventSpec, prepare_forecast
+from smartcl.memory import format_bytes
+from smartcl.streams.event_files import ColumnNames
+from smartcl.streams.table_files import day_of
+
+SHOWN_PLACES = 20
+
+
+def events(
+    counts: Annotated[
+        Path, typer.Option(help="Keyword counts, a row per place, date and keyword: .csv, .parquet, .jsonl.")
+    ],
+    events: Annotated[Path, typer.Option(help="Events, a row per event with its place and date.")],
+    place: Annotated[str, typer.Option(help="The column of the place, in both files.")] = "place",
+    date: Annotated[str, typer.Option(help="The column of the ISO date, in both files.")] = "date",
+    keyword: Annotated[str, typer.Option(help="The column of the keyword.")] = "keyword",
+    count: Annotated[str, typer.Option(help="The column of the count.")] = "count",
+    horizon: Annotated[int, typer.Option(min=1, help="Forecast an event within so many days.")] = 1,
+    memory: Annotated[str, typer.Option(help="'300 samples', '1MB' or a number of bytes.")] = "1MB",
+    method: Annotated[str, typer.Option(help="A method; 'smartcl methods' lists them.")] = "smart",
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the method; repeatable.")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Draws the weights and the memory.")] = 0,
+    test_from: Annotated[
+        str | None, typer.Option(metavar="DATE", help="The first day whose forecasts are scored; else after a third.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="A folder for the model, forecast.csv and backtest.csv.")] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the model in the folder.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Forecast events at each place from keyword counts, with a backtest that never looks ahead."""
+    with arguments_checked():
+        if out is not None:
+            check_folder(out, overwrite)
+        first = None if test_from is None else _day("--test-from", test_from)
+        spec = EventSpec(horizon, method, memory, seed, assignments(settings or []), first)
+        prepared = prepare_forecast(counts, events, ColumnNames(place, date, keyword, count), spec)
+    if "OMP_NUM_THREADS" not in os.environ:
+        torch.set_num_threads(1)  # the matrices are small, and threads on a busy machine wait for each other
+    with live_bars() as bars:
+        forecast = prepared.run(bar_for(bars, method))
+    if out is not None:
+        forecast.save(out)
+    result = forecast.as_dict()
+    if as_json:
+        print(json.dumps(result))
+    else:
+        _show(result, out)
+
+
+def _day(option: str, text: str) -> dt.date:
+    try:
+        return day_of(text)
+    except ValueError as error:
+        raise ValueError(f"{option}: {error}") from None
+
+
+def _show(result: dict[str, Any], out: Path | None) -> None:
+    console = Console()
+    console.print(
+        f"{result['places']:,} places, {result['first_day']} to {result['last_day']}, {result['keywords']:,} keywords, "
+        f"{result['event_days']:,} days with events",
+        highlight=False,
+    )
+    console.print(_backtest(result))
+    console.print(_forecast(result))
+    hidden = result["places"] - SHOWN_PLACES
+    if hidden > 0:
+        console.print(f"and {hidden:,} more places: {'--json or --out' if out is None else out / 'forecast.csv'}")
+    used, budget = format_bytes(result["memory_bytes"]), format_bytes(result["budget_bytes"])
+    console.print(f"memory: {result['samples_held']:,} samples in {used} of {budget}; {result['seconds']:.1f} seconds")
+    if out is not None:
+        console.print(f"saved: {out} (model, forecast.csv, backtest.csv)")
+
+
+def _backtest(result: dict[str, Any]) -> Table:
+    backtest = result["backtest"]
+    first = next(iter(backtest["lines"].values()))
+    table = Table(
+        title=f"Backtest {backtest['from']} to {backtest['until']}: "
+        f"{first['forecasts']:,} forecasts, {first['events']:,} events followed",
+        title_justify="left",
+    )
+    table.add_column("")
+    for name in ("AUC", "AUC within a place", "balanced accuracy, %", "Brier score"):
+        table.add_column(name, justify="right")
+    for name, line in backtest["lines"].items():
+        table.add_row(
+            name,
+            _number(line["auc"], 3),
+            _number(line["auc_within_places"], 3),
+            _number(line["balanced_accuracy"], 1),
+            _number(line["brier"], 4),
+            style="bold" if name == result["method"] else None,
+        )
+    return table
+
+
+def _forecast(result: dict[str, Any]) -> Table:
+    first = result["forecast"][0]
+    table = Table(title=f"Forecast of {first['day']}: an event within {_days(result['horizon'])}", title_justify="left")
+    table.add_column("place")
+    table.add_column("window")
+    for name in ("probability", "base rate", "AUC in backtest"):
+        table.add_column(name, justify="right")
+    window = first["from"] if first["from"] == first["until"] else f"{first['from']} to {first['until']}"
+    for row in sorted(result["forecast"], key=lambda row: -row["probability"])[:SHOWN_PLACES]:
+        scores = result["backtest"]["places"][row["place"]][result["method"]]
+        table.add_row(
+            escape(row["place"]),
+            window,
+            f"{row['probability']:.1%}",
+            f"{row['base_rate']:.1%}",
+            _number(scores["auc"], 3),
+        )
+    return table
+
+
+def _days(horizon: int) -> str:
+    return "1 day" if horizon == 1 else f"{horizon} days"
+
+
+def _number(value: float | None, digits: int) -> str:
+    return "-" if value is None else f"{value:.{digits}f}"
