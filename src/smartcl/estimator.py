@@ -24,6 +24,12 @@ from smartcl.streams.stream import InputSpec
 
 Labels = NDArray[Any]
 
+#: What is passed on to the method, where it is given.
+METHOD_PARAMETERS = (
+    *("hidden", "lr", "iterations", "replay", "average", "smoothing"),
+    *("dropout", "robust", "distill", "alpha", "beta"),
+)
+
 
 class SmartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier that learns from a stream in a memory of a fixed number of bytes.
@@ -56,6 +62,9 @@ class SmartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         replay: int | None = None,
         average: float | None = None,
         smoothing: float | None = None,
+        dropout: float | None = None,
+        robust: float | None = None,
+        distill: float | None = None,
         alpha: float | None = None,
         beta: float | None = None,
         batch_size: int = 50,
@@ -69,6 +78,9 @@ class SmartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.replay = replay
         self.average = average
         self.smoothing = smoothing
+        self.dropout = dropout
+        self.robust = robust
+        self.distill = distill
         self.alpha = alpha
         self.beta = beta
         self.batch_size = batch_size
@@ -181,8 +193,7 @@ class SmartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return build_learner(self.method, spec, self.memory, int(rng.randint(2**31 - 1)), **self._method_parameters())
 
     def _method_parameters(self) -> dict[str, Any]:
-        names = ("hidden", "lr", "iterations", "replay", "average", "smoothing", "alpha", "beta")
-        return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+        return {name: getattr(self, name) for name in METHOD_PARAMETERS if getattr(self, name) is not None}
 
     def _learn(self, learner: Learner, rows: Rows, y: Ints, order: Ints) -> None:
         data = Batch(rows, torch.from_numpy(y))

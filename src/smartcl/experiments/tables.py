@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from functools import partial
 
+from smartcl.experiments.ablation import OWN_TABLES
 from smartcl.experiments.metrics import HOLDINGS, SCORES
 from smartcl.experiments.published import TABLE_1, TABLE_2, TABLE_3, TABLE_4, TABLE_5, TABLE_5_CIVIL
 from smartcl.experiments.table import Row, Table
-from smartcl.learners.methods import METHODS
 from smartcl.streams.civil_unrest import COUNTRIES
 from smartcl.streams.flu import SEASONS
 
@@ -57,14 +57,10 @@ REFERENCE_ROWS = tuple(
     }.items()
 )
 
-#: Whole samples in the same bytes, learned as ``smart`` learns.
-RECIPE = ("hidden", "lr", "iterations", "replay", "average", "smoothing")
-WHOLE = {name: METHODS["smart"].parameters[name] for name in RECIPE}
-
 
 def storage_rows(memory: str) -> tuple[Row, Row]:
     """Schematic storage against whole samples, in the same bytes."""
-    whole = Row(f"whole, {memory}", "er", WHOLE, at={"memory": memory})
+    whole = Row(f"whole, {memory}", "smart", {"whole": True}, at={"memory": memory})
     return Row(f"smart, {memory}", "smart", at={"memory": memory}, versus=whole), whole
 
 
@@ -158,5 +154,6 @@ TABLES = {
             TABLE_5_CIVIL,
             metrics=tuple(SCORES),
         ),
+        *OWN_TABLES,
     )
 }

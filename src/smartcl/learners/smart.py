@@ -32,7 +32,7 @@ def smart(
     robust: float = 0.7,
     distill: float = 3.0,
     trust: bool = True,
-    alpha: float = 1e-5,
+    alpha: float = 1e-4,
     form: str = "exact",
     beta: float = 0.0,
     patience: int = 3,

@@ -1,0 +1,62 @@
+"""What each part of ``smart`` buys, and how it stands other kinds of wrong labels: tables of our own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from smartcl.experiments.table import Row, Table
+from smartcl.learners.methods import METHODS
+
+#: The paper's training, for SMART's memory: nothing of ours but the store.
+PAPERS_RECIPE: dict[str, Any] = {
+    **{name: METHODS["er"].parameters[name] for name in ("lr", "iterations", "replay", "average", "smoothing")},
+    **{"dropout": 0.0, "robust": 0.0, "distill": 0.0, "trust": False},
+}
+#: As much of ``smart``'s training as plain replay has.
+OUR_RECIPE = {
+    name: METHODS["smart"].parameters[name] for name in ("lr", "iterations", "replay", "average", "smoothing")
+}
+
+PARTS = (
+    Row("smart", "smart"),
+    Row("whole images, all else as smart", "smart", {"whole": True}),
+    Row("smart's memory, the paper's recipe", "smart", PAPERS_RECIPE),
+    Row("plain replay, smart's recipe", "er", OUR_RECIPE),
+    Row("plain replay", "er"),
+    Row("no group lasso", "smart", {"alpha": 0.0}),
+    Row("no distrust of stored labels", "smart", {"trust": False}),
+    Row("no robust loss", "smart", {"robust": 0.0}),
+    Row("no teacher", "smart", {"distill": 0.0}),
+    Row("no input dropout", "smart", {"dropout": 0.0}),
+    Row("no averaged weights", "smart", {"average": 0.0}),
+    Row("no label smoothing", "smart", {"smoothing": 0.0}),
+    Row("with NCC, β = 1", "smart", {"beta": 1.0}),
+)
+
+SETTINGS = {
+    "100 images, clean": {"memory": "100 samples"},
+    "300 images, 30% foreign": {"memory": "300 samples", "noise": "foreign:0.3"},
+}
+NOISES = {name: {"memory": "300 samples", "noise": f"{name}:0.3"} for name in ("foreign", "uniform", "flip")}
+
+OWN_TABLES = (
+    Table(
+        "ablation",
+        "What each part of smart buys, on Disjoint MNIST",
+        "disjoint-mnist",
+        PARTS,
+        tuple(SETTINGS),
+        SETTINGS.__getitem__,
+        {},
+        seeds=3,
+    ),
+    Table(
+        "noise-models",
+        "Disjoint MNIST, 300 images' bytes, 30% wrong labels of three kinds",
+        "disjoint-mnist",
+        (Row("smart", "smart"), Row("ER", "er")),
+        tuple(NOISES),
+        NOISES.__getitem__,
+        {},
+    ),
+)
