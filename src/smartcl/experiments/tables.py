@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any
 
@@ -85,6 +87,20 @@ REGULARISERS = (
     Row("online EWC", "ewc-online"),
 )
 
+#: The strengths that ``tuning.py`` chose.
+STRENGTHS = Path(__file__).with_name("strengths.json")
+
+
+def tuned_rows(path: Path) -> tuple[Row, ...]:
+    """The regularisers again, with the strengths of this file; none while there is no such file."""
+    strengths = json.loads(path.read_text()) if path.exists() else {}
+    return tuple(
+        Row(f"{row.label}, tuned", row.method, {"strength": strengths[row.method]}, row.printed)
+        for row in REGULARISERS
+        if row.method in strengths
+    )
+
+
 TABLES = {
     table.name: table
     for table in (
@@ -110,7 +126,7 @@ TABLES = {
             "table3",
             "Split MNIST without memory: accuracy by share of foreign labels",
             "split-mnist",
-            REGULARISERS,
+            (*REGULARISERS, *tuned_rows(STRENGTHS)),
             ("clean", "10%", "30%", "50%", "70%"),
             foreign,
             TABLE_3,

@@ -32,9 +32,13 @@ def simulated_stream(*, seed: int, noise: NoiseModel | str | None, data_dir: Pat
     return simulated_events(seed=seed, noise=noise).stream
 
 
+#: The share of training images held out to choose strengths by.
+VALIDATION = 0.1
+
 DATASETS: dict[str, StreamBuilder] = {
     "disjoint-mnist": disjoint_mnist,
     "split-mnist": split_mnist,
+    "split-mnist-validation": partial(split_mnist, validation=VALIDATION),
     "disjoint-digits": bundled_digits,
     **{f"civil-{country.lower()}": partial(civil_unrest, country) for country in COUNTRIES},
     **{f"flu-{years}": partial(flu, years) for years in SEASONS},

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Sequence
+from contextlib import suppress
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from signal import Signals
@@ -67,10 +68,8 @@ class Worker:
     def take(self, spec: RunSpec) -> None:
         """Begin this run."""
         self.spec = spec
-        try:
+        with suppress(OSError):  # dead already: then its channel is at its end, and there is no outcome
             self.channel.send(spec)
-        except OSError:
-            pass  # it is dead already: the channel is at its end, and the outcome will say so
 
     def outcome(self) -> Outcome | None:
         """What came of the run taken; None if the process is gone."""
