@@ -18,7 +18,7 @@ from smartcl.experiments.spec import RunSpec
 RETRIES = 3
 
 #: Seconds a cluster may take to answer: Ray itself would try for minutes.
-PATIENCE = 20.0
+PATIENCE = 30.0
 
 QUIET = {"logging_level": "ERROR", "log_to_driver": False}
 
