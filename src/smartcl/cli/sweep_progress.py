@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+from rich.markup import escape
+from rich.progress import BarColumn, Progress, TextColumn
+from rich.table import Column
 
 from smartcl.experiments.engines.engine import Outcome
 from smartcl.experiments.spec import RunSpec
@@ -17,18 +19,24 @@ from smartcl.experiments.sweep import Finished
 @contextmanager
 def sweep_progress(total: int, console: Console) -> Iterator[Finished]:
     """A callback for each finished run."""
-    columns = (TextColumn("runs"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"))
+    columns = (
+        BarColumn(20, table_column=Column(min_width=20)),
+        TextColumn(
+            "{task.completed:.0f} of {task.total:.0f} runs, {task.fields[left]}", table_column=Column(min_width=36)
+        ),
+        TextColumn("{task.description}", table_column=Column(no_wrap=True, overflow="ellipsis")),
+    )
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
-        bar, start, done = bars.add_task("starting", total=total), time.monotonic(), 0
+        bar, start = bars.add_task("", total=total, left="starting"), time.monotonic()
+        done = failed = 0
 
         def finished(outcome: Outcome) -> None:
-            nonlocal done
-            done += 1
-            left = time_left(time.monotonic() - start, done, total)
+            nonlocal done, failed
+            done, failed = done + 1, failed + (outcome.result is None)
+            left = time_left(time.monotonic() - start, done, total) + (f", {failed} failed" if failed else "")
             said = f"{describe(outcome.spec)}: {describe_end(outcome)}"
-            if console.is_terminal:
-                bars.update(bar, completed=done, description=f"{left}; last: {said}")
-            else:
+            bars.update(bar, completed=done, left=left, description=escape(said))
+            if not console.is_terminal:
                 console.print(f"{done}/{total} {said}; {left}", soft_wrap=True, markup=False, highlight=False)
 
         yield finished
@@ -63,5 +71,5 @@ def time_left(elapsed: float, done: int, total: int) -> str:
     if total == done:
         return "all done"
     if minutes < 1:
-        return "less than a minute left"
+        return "under 1 min left"
     return f"{minutes} min left" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min left"
