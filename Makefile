@@ -31,7 +31,7 @@ $(READY): pyproject.toml constraints.txt
 	touch $@
 
 $(DEV_READY): $(READY)
-	$(INSTALL) -e '.[dev,parquet,tensorboard]'
+	$(INSTALL) -e '.[dev,parquet,ray,tensorboard]'
 	touch $@
 
 clean:

@@ -24,7 +24,7 @@ START = 30
 
 
 def learner_for(days: EventDays) -> Learner:
-    return build_learner("smart", days.spec, "1MB", **QUICK, smoothing=0.0)
+    return build_learner("smart", days.spec, "1MB", **QUICK, smoothing=0.0, robust=0.0)
 
 
 def walked(stream: EventStream) -> Walk:

@@ -8,10 +8,11 @@ import pytest
 
 from smartcl.cli.app import call
 from smartcl.experiments import tables
+from smartcl.experiments.engines.engine import attempt
 from smartcl.experiments.results import ResultFolder
 from smartcl.experiments.spec import RunSpec
 from smartcl.experiments.sweep import missing, sweep
-from smartcl.experiments.tables import Row, Table
+from smartcl.experiments.table import Row, Table
 
 QUICK = {"hidden": (8,), "iterations": 1}
 
@@ -20,18 +21,38 @@ def spec(seed: int, **more: str) -> RunSpec:
     return RunSpec.of(QUICK, dataset="disjoint-digits", method="er", memory="20 samples", seed=seed, **more)
 
 
+class Here:
+    """An engine without processes that counts what it is asked for."""
+
+    def __init__(self) -> None:
+        self.asked: list[RunSpec] = []
+
+    def outcomes(self, work, specs):
+        self.asked += specs
+        for one in specs:
+            yield attempt(work, one)
+
+
 def test_a_sweep_makes_what_is_missing_and_collects_failures(tmp_path):
     results = ResultFolder(tmp_path)
     specs = [spec(0), spec(1), spec(0), spec(0, noise="foreign:0.5"), RunSpec("no-such-data", "er")]
     seen = []
-    failures = sweep(specs, results, lambda run, reason: seen.append(run), workers=2)
+    failures = sweep(specs, results, Here(), seen.append)
     assert list(failures) == [specs[-1]]
     assert "there is no data set" in failures[specs[-1]]
-    assert len(seen) == 4
+    assert [outcome.result is None for outcome in seen] == [False, False, False, True]
     assert missing(specs, results) == [specs[-1]]
-    stamp = results.path(specs[0]).stat().st_mtime_ns
-    sweep(specs[:2], results, workers=1)
-    assert results.path(specs[0]).stat().st_mtime_ns == stamp
+    again = Here()
+    sweep([*specs[:2], spec(2)], results, again)
+    assert again.asked == [spec(2)]
+
+
+def test_a_result_that_cannot_be_saved_is_a_failure_of_its_run_alone(tmp_path):
+    results = ResultFolder(tmp_path)
+    failures = sweep([spec(0), spec(1)], results, Here(), work=lambda one: {"accuracy": [1.0, float("nan")][one.seed]})
+    assert list(failures) == [spec(1)]
+    assert failures[spec(1)].startswith("ValueError")
+    assert results.load(spec(0)) == {"accuracy": 1.0}
 
 
 def test_a_damaged_result_is_a_run_not_made(tmp_path):
@@ -70,11 +91,20 @@ def small_table(monkeypatch):
 def test_reproduce_runs_shows_and_prints(tmp_path, capsys, small_table):
     folder = ["--results", str(tmp_path)]
     assert call(["reproduce", "small", *folder, "--workers", "2", "--json"]) == 0
-    cells = json.loads(capsys.readouterr().out)["cells"]
-    assert [cell["n"] for cell in cells] == [2, 2, 2, 2]
-    assert [cell["published"] for cell in cells] == [1.0, 2.0, None, None]
-    assert call(["reproduce", "small", *folder, "--show"]) == 0
-    assert "(2)" in capsys.readouterr().out
+    captured = capsys.readouterr()
+    said = json.loads(captured.out)
+    assert (said["rows"], said["columns"]) == (["ER", "SMART"], ["10", "20"])
+    assert [cell["n"] for cell in said["cells"]] == [2, 2, 2, 2]
+    assert [cell["published"] for cell in said["cells"]] == [1.0, 2.0, None, None]
+    assert said["streams"] == ["disjoint-digits"]
+    lines = captured.err.splitlines()  # no terminal: a line for each of the eight runs
+    assert [line.split()[0] for line in lines] == [f"{i}/8" for i in range(1, 9)]
+    assert lines[-1].endswith("all done")
+    assert call(["reproduce", "small", *folder, "--show", "--paired"]) == 0
+    shown = capsys.readouterr()
+    assert "(2)" in shown.out
+    assert "SMART − ER" in shown.out
+    assert shown.err == ""
 
 
 def test_a_cell_is_the_mean_and_deviation_of_its_runs(tmp_path, small_table):
@@ -86,14 +116,27 @@ def test_a_cell_is_the_mean_and_deviation_of_its_runs(tmp_path, small_table):
     assert small_table.cell(row, "20", 3, results)["mean"] is None
 
 
-def test_unknown_tables_and_rows_are_named(capsys):
-    assert call(["reproduce", "tabel1"]) == 2
-    assert "known are table1" in capsys.readouterr().err
-    assert call(["reproduce", "table1", "--row", "nobody"]) == 2
-    assert "has no row of the method 'nobody'" in capsys.readouterr().err
+def test_mistakes_are_named(capsys):
+    mistakes = {
+        ("tabel1",): "known are table1",
+        ("table1", "--row", "nobody"): "has no row of the method 'nobody'",
+        ("all", "--row", "er"): "go with one table",
+        ("table1", "--address", "head:6379"): "it goes with --engine ray",
+        ("table1", "--engine", "ray", "--address", "head:6379", "--workers", "2"): "--workers is for this machine",
+    }
+    for arguments, message in mistakes.items():
+        assert call(["reproduce", *arguments]) == 2
+        assert message in capsys.readouterr().err
 
 
-def test_runs_that_fail_are_no_mistake_of_the_arguments(tmp_path, capsys, small_table, monkeypatch):
-    monkeypatch.setattr("smartcl.cli.reproduce.sweep", lambda specs, *_: {specs[0]: "OSError: no space"})
-    assert call(["reproduce", "small", "--results", str(tmp_path)]) == 1
-    assert "1 runs failed; the first, er: OSError: no space" in capsys.readouterr().err
+def test_failures_are_listed_after_the_table_and_are_no_mistake_of_the_arguments(
+    tmp_path, capsys, small_table, monkeypatch
+):
+    monkeypatch.setattr("smartcl.cli.reproduce.sweep", lambda specs, *_: {specs[0]: "OSError: full", specs[1]: "why"})
+    assert call(["reproduce", "small", "--results", str(tmp_path), "--json"]) == 1
+    captured = capsys.readouterr()
+    assert [cell["n"] for cell in json.loads(captured.out)["cells"]] == [0, 0, 0, 0]
+    assert captured.err.splitlines() == [
+        "smartcl: failed: disjoint-digits er hidden=(8,) iterations=1, 10 samples, seed 0: OSError: full",
+        "smartcl: failed: disjoint-digits er hidden=(8,) iterations=1, 20 samples, seed 0: why",
+    ]

@@ -7,7 +7,8 @@ from typing import Any
 
 from smartcl.experiments.results import ResultFolder
 from smartcl.experiments.spec import RunSpec
-from smartcl.experiments.tables import TABLES, Row
+from smartcl.experiments.table import Row
+from smartcl.experiments.tables import TABLES
 
 MATRIX = [[99.0, 40.0], [81.0, 97.0]]
 

@@ -38,16 +38,28 @@ def test_it_is_the_reservoir_where_nothing_is_contradicted():
     np.testing.assert_array_equal(mine.scores, theirs.scores)
 
 
-def test_contradicted_samples_leave_first_and_only_then_others():
+def test_of_each_label_contradicted_samples_leave_first():
     rng = np.random.default_rng(3)
     labels = rng.integers(0, 2, 60)
     wrong = rng.random(60) < 0.3
+    scores = rng.exponential(size=60).astype(np.float32)
     answers = np.where(wrong, 1 - labels, labels)
     for room in range(0, 600, 70):
-        keep = Trusted().select(pool_of(labels, answers, 40), room, np.random.default_rng(4)).keep
+        keep = Trusted().select(pool_of(labels, answers, 40, scores), room, np.random.default_rng(4)).keep
         assert len(keep) == room // 10
-        n_wrong = wrong[keep].sum()
-        assert n_wrong == max(0, len(keep) - (~wrong).sum())
+        for label in (0, 1):
+            mine = keep[labels[keep] == label]
+            assert wrong[mine].sum() == max(0, len(mine) - (~wrong & (labels == label)).sum())
+
+
+def test_a_rare_label_keeps_the_share_a_reservoir_would_give_it():
+    rng = np.random.default_rng(5)
+    labels = (rng.random(200) < 0.1).astype(np.int64)
+    answers = np.zeros(200, np.int64)  # the network never says 1
+    scores = rng.exponential(size=200).astype(np.float32)
+    mine = Trusted().select(pool_of(labels, answers, 150, scores), 800, np.random.default_rng(6)).keep
+    plain = Reservoir().select(pool_of(labels, answers, 150, scores), 800, np.random.default_rng(6)).keep
+    assert labels[mine].sum() == labels[plain].sum() > 0
 
 
 def test_under_budget_the_network_is_not_asked():

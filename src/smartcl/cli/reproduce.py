@@ -1,80 +1,122 @@
-"""``smartcl reproduce``: the paper's tables, run by run, with what is already there."""
+"""``smartcl reproduce``: the paper's evaluation, run by run, with what is already there."""
 
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table as Grid
 
+from smartcl.cli.sweep_progress import describe, sweep_progress
 from smartcl.cli.usage import arguments_checked
+from smartcl.experiments.engines.engine import Engine
+from smartcl.experiments.engines.local import LocalEngine
+from smartcl.experiments.engines.ray import RayEngine
 from smartcl.experiments.metrics import METRICS
 from smartcl.experiments.results import ResultFolder
+from smartcl.experiments.run import run
 from smartcl.experiments.spec import RunSpec
 from smartcl.experiments.sweep import missing, sweep
 from smartcl.experiments.table import Table
-from smartcl.experiments.tables import TABLES
+from smartcl.report.artefacts import Artefact, artefact_data, find_artefacts, known_names, quick
 from smartcl.report.cells import beside, measured
 from smartcl.streams.datasets import DATASETS
 
 
 def reproduce(
-    name: Annotated[str, typer.Argument(help=f"One of {', '.join(TABLES)}.")],
+    name: Annotated[str, typer.Argument(help=f"One of {', '.join(known_names())}.")],
     seeds: Annotated[int | None, typer.Option(min=1, help="Seeds 0 to N-1; what is there is not run again.")] = None,
     rows: Annotated[
         list[str] | None, typer.Option("--row", help="Only these rows (a method's name); repeatable.")
     ] = None,
     columns: Annotated[list[str] | None, typer.Option("--column", help="Only these columns; repeatable.")] = None,
+    small: Annotated[
+        bool, typer.Option("--quick", help="Two rows, two columns, one seed: everything else as it is.")
+    ] = False,
     results: Annotated[Path, typer.Option(help="Where the result files are.")] = Path("results"),
-    workers: Annotated[int | None, typer.Option(min=1, help="Processes; all cores unless said.")] = None,
+    out: Annotated[Path, typer.Option(help="The folder for pictures and what else is written.")] = Path("figures"),
+    engine: Annotated[Literal["local", "ray"], typer.Option(help="Processes here, or Ray.")] = "local",
+    address: Annotated[
+        str | None, typer.Option(help="A Ray cluster's host:port, or auto; else Ray starts one here.")
+    ] = None,
+    workers: Annotated[int | None, typer.Option(min=1, help="Runs at a time on this machine; else all cores.")] = None,
     show: Annotated[bool, typer.Option("--show", help="Print what is there, run nothing.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print cells as JSON.")] = False,
+    paired: Annotated[
+        bool, typer.Option("--paired", help="Also print paired differences with their 95% intervals.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
     data: Annotated[Path | None, typer.Option(help="Where the data files are; else SMARTCL_DATA or the cache.")] = None,
 ) -> None:
-    """Make the runs of a table that are missing, then print it with the published values."""
+    """Make the runs of a table or figure that are missing, then print it with the published values."""
     with arguments_checked():
-        if name not in TABLES:
-            raise ValueError(f"unknown table {name!r}: known are {', '.join(TABLES)}")
-        table = TABLES[name].part(rows or [], columns or [])
-    folder, count = ResultFolder(results), seeds or table.seeds
-    if not show:
-        failures = _run(missing(table.specs(count), folder), folder, workers, data)
-        if failures:
-            first = next(iter(failures.items()))
-            raise typer.TyperException(f"{len(failures)} runs failed; the first, {first[0].method}: {first[1]}")
-    cells = table.cells(count, folder)
+        if address is not None and engine != "ray":
+            raise ValueError("--address is a Ray cluster's: it goes with --engine ray")
+        if address is not None and workers is not None:
+            raise ValueError("--workers is for this machine; a cluster makes as many runs at a time as it has CPUs")
+        if name == "all" and (rows or columns):
+            raise ValueError("--row and --column go with one table or figure, not with all")
+        artefacts = {
+            each: replace(artefact, tables=tuple(_part(table, small, rows, columns) for table in artefact.tables))
+            for each, artefact in find_artefacts(name).items()
+        }
+    folder = ResultFolder(results)
+    tables = [table for artefact in artefacts.values() for table in artefact.tables]
+    wanted = [] if show else missing([spec for table in tables for spec in table.specs(seeds or table.seeds)], folder)
+    failures = _run(wanted, folder, _engine(engine, address, workers), data) if wanted else {}
+    said = {each: artefact_data(each, artefact, seeds, folder) for each, artefact in artefacts.items()}
     if as_json:
-        print(json.dumps({"table": name, "title": table.title, "cells": cells}))
-    else:
-        notes = (DATASETS[spec.dataset].note for spec in table.specs(1))
-        for each in (*_grids(table, cells), *filter(None, dict.fromkeys(notes))):
-            Console().print(each)
+        print(json.dumps(list(said.values()) if name == "all" else said[name]))
+    for each, artefact in artefacts.items():
+        if not as_json:
+            _print(artefact, said[each], paired)
+        for path in artefact.write(said[each], out):
+            print(f"written: {path}", file=sys.stderr)
+    for spec, reason in failures.items():
+        print(f"smartcl: failed: {describe(spec)}: {reason}", file=sys.stderr)
+    if failures:
+        raise typer.Exit(1)
 
 
-def _run(specs: list[RunSpec], results: ResultFolder, workers: int | None, data: Path | None) -> dict[RunSpec, str]:
-    console = Console(stderr=True)
-    columns = (
-        TextColumn("runs"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        TextColumn("{task.description}"),
-    )
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
-        bar = bars.add_task("", total=len(specs))
+def _part(table: Table, small: bool, rows: list[str] | None, columns: list[str] | None) -> Table:
+    return (quick(table) if small else table).part(rows or [], columns or [])
 
-        def finished(spec: RunSpec, reason: str | None) -> None:
-            state = "failed" if reason else "done"
-            bars.update(
-                bar, advance=1, description=f"{spec.method} {spec.memory} {spec.noise} seed {spec.seed} {state}"
-            )
 
-        return sweep(specs, results, finished, workers, data)
+def _engine(kind: str, address: str | None, workers: int | None) -> Engine:
+    if kind == "local":
+        return LocalEngine(workers)
+    try:
+        return RayEngine(address, workers)
+    except ModuleNotFoundError as error:
+        raise typer.TyperException(str(error)) from None
+
+
+def _run(specs: list[RunSpec], results: ResultFolder, engine: Engine, data: Path | None) -> dict[RunSpec, str]:
+    with sweep_progress(len(specs), Console(stderr=True)) as finished:
+        return sweep(specs, results, engine, finished, partial(run, data_dir=data))
+
+
+def _print(artefact: Artefact, data: dict[str, Any], paired: bool) -> None:
+    console = Console()
+    for table, said in zip(artefact.tables, data.get("tables", [data]), strict=True):
+        for grid in _grids(table, said["cells"]):
+            console.print(grid)
+        for note in dict.fromkeys(DATASETS[spec.dataset].note for spec in table.specs(1)):
+            if note is not None:
+                console.print(note)
+        for stream in said["streams"]:
+            if "could not be had" in stream:
+                console.print(f"Some or all of these runs are on {stream}.")
+        if paired and said.get("paired"):
+            console.print(_paired_grid(table, said["paired"]))
+    for each in artefact.text(data):
+        console.print(each)
 
 
 def _grids(table: Table, cells: list[dict[str, Any]]) -> Iterator[Grid]:
@@ -100,3 +142,21 @@ def _grid(title: str, headings: Sequence[str], cells: list[dict[str, Any]]) -> G
     for label, row in by_row.items():
         grid.add_row(label, *("\n".join([measured(cell), *(f"[dim]{x}[/dim]" for x in beside(cell))]) for cell in row))
     return grid
+
+
+def _paired_grid(table: Table, lines: list[dict[str, Any]]) -> Grid:
+    grid = Grid(title=f"{table.title}; paired difference [95% interval] (n)", title_justify="left")
+    grid.add_column("")
+    for column in table.columns:
+        grid.add_column(column, justify="right")
+    by_pair: dict[str, dict[str, str]] = {}
+    for line in lines:
+        by_pair.setdefault(f"{line['row']} − {line['versus']}", {})[line["column"]] = _difference(line)
+    for label, cells in by_pair.items():
+        grid.add_row(label, *(cells.get(column, "-") for column in table.columns))
+    return grid
+
+
+def _difference(line: dict[str, Any]) -> str:
+    interval = "" if line["low"] is None else f" \\[{line['low']:+.2f}, {line['high']:+.2f}]"
+    return f"{line['difference']:+.2f}{interval} ({line['n']})"

@@ -1,22 +1,18 @@
-"""Many runs on one machine: all cores, one thread each; what is done stays done."""
+"""Many runs: only what is missing, each saved as it finishes; what is done stays done."""
 
 from __future__ import annotations
 
-import os
-import signal
 from collections.abc import Callable, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from multiprocessing import get_context
-from pathlib import Path
+from contextlib import closing
+from dataclasses import replace
 
-import torch
-
+from smartcl.experiments.engines.engine import Engine, Outcome, Work, reason_of
 from smartcl.experiments.results import ResultFolder
 from smartcl.experiments.run import run
 from smartcl.experiments.spec import RunSpec
 
-#: Called after each run with the spec and, if it failed, the reason.
-Finished = Callable[[RunSpec, str | None], None]
+#: Called after each run, once its result is saved.
+Finished = Callable[[Outcome], None]
 
 
 def missing(specs: Sequence[RunSpec], results: ResultFolder) -> list[RunSpec]:
@@ -27,34 +23,27 @@ def missing(specs: Sequence[RunSpec], results: ResultFolder) -> list[RunSpec]:
 def sweep(
     specs: Sequence[RunSpec],
     results: ResultFolder,
-    finished: Finished = lambda spec, reason: None,
-    workers: int | None = None,
-    data_dir: Path | None = None,
+    engine: Engine,
+    finished: Finished = lambda outcome: None,
+    work: Work = run,
 ) -> dict[RunSpec, str]:
     """Make every missing run; a run that fails stops no other. Returns the failures with their reasons."""
     failures: dict[RunSpec, str] = {}
-    workers = workers or os.cpu_count() or 1
-    with ProcessPoolExecutor(workers, get_context("spawn"), initializer=quiet_worker) as pool:
-        futures = {pool.submit(_run_and_save, spec, results, data_dir): spec for spec in missing(specs, results)}
-        try:
-            for future in as_completed(futures):
-                spec, error = futures[future], future.exception()
-                if error is not None:
-                    failures[spec] = f"{type(error).__name__}: {error}"
-                finished(spec, failures.get(spec))
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            for process in list(pool._processes.values()):
-                process.terminate()
-            raise
+    with closing(engine.outcomes(work, missing(specs, results))) as outcomes:
+        for outcome in outcomes:
+            outcome = saved(outcome, results)
+            if outcome.reason is not None:
+                failures[outcome.spec] = outcome.reason
+            finished(outcome)
     return failures
 
 
-def quiet_worker() -> None:
-    """One thread each; ctrl-C is the parent's to handle."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    torch.set_num_threads(1)
-
-
-def _run_and_save(spec: RunSpec, results: ResultFolder, data_dir: Path | None) -> None:
-    results.save(spec, run(spec, data_dir=data_dir))
+def saved(outcome: Outcome, results: ResultFolder) -> Outcome:
+    """The outcome after its result was saved; one that cannot be (a value not finite, a full disk) is a failure."""
+    if outcome.result is None:
+        return outcome
+    try:
+        results.save(outcome.spec, outcome.result)
+    except (OSError, TypeError, ValueError) as error:
+        return replace(outcome, result=None, reason=reason_of(error))
+    return outcome

@@ -70,7 +70,7 @@ class Table:
     ) -> dict[str, Any]:
         """Mean, deviation and number of the runs that are there, the published value, the row it is set against."""
         metric = metric or self.metrics[0]
-        found = self._values(row, column, seeds, results, metric)
+        found = self.values(row, column, seeds, results, metric)
         values = list(found.values())
         return {
             "row": row.label,
@@ -83,8 +83,11 @@ class Table:
             "versus": None if row.versus is None else self._versus(row.versus, found, column, seeds, results, metric),
         }
 
-    def _values(self, row: Row, column: str, seeds: int, results: ResultFolder, metric: str) -> dict[int, float]:
+    def values(
+        self, row: Row, column: str, seeds: int, results: ResultFolder, metric: str | None = None
+    ) -> dict[int, float]:
         """What the runs that are there say, by seed; a reference line has scores but holds nothing."""
+        metric = metric or self.metrics[0]
         found = {seed: results.load(self.spec(row, column, seed)) for seed in range(seeds)}
         read = {
             seed: result if row.reference is None else result["references"][row.reference]
@@ -97,7 +100,7 @@ class Table:
         self, other: Row, ours: dict[int, float], column: str, seeds: int, results: ResultFolder, metric: str
     ) -> dict[str, Any] | None:
         """The other row's mean on the seeds both have, our ratio to it, and the paired difference with its interval."""
-        theirs = self._values(other, column, seeds, results, metric)
+        theirs = self.values(other, column, seeds, results, metric)
         both = sorted(ours.keys() & theirs.keys())
         if not both:
             return None

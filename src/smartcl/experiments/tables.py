@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from functools import partial
+from pathlib import Path
 
 from smartcl.experiments.ablation import OWN_TABLES
 from smartcl.experiments.metrics import HOLDINGS, SCORES
@@ -88,6 +90,20 @@ def table_4(share: str) -> Table:
     )
 
 
+#: The strengths that ``tuning.py`` chose.
+STRENGTHS = Path(__file__).with_name("strengths.json")
+
+
+def tuned_rows(path: Path) -> tuple[Row, ...]:
+    """The regularisers again, with the strengths of this file; none while there is no such file."""
+    strengths = json.loads(path.read_text()) if path.exists() else {}
+    return tuple(
+        Row(f"{row.label}, tuned", row.method, {"strength": strengths[row.method]}, row.printed)
+        for row in REGULARISERS
+        if row.method in strengths
+    )
+
+
 TABLES = {
     table.name: table
     for table in (
@@ -113,7 +129,7 @@ TABLES = {
             "table3",
             "Split MNIST without memory: accuracy by share of foreign labels",
             "split-mnist",
-            REGULARISERS,
+            (*REGULARISERS, *tuned_rows(STRENGTHS)),
             ("clean", "10%", "30%", "50%", "70%"),
             foreign,
             TABLE_3,

@@ -9,9 +9,9 @@ from pathlib import Path
 from queue import Empty, Queue
 from typing import Any
 
+from smartcl.experiments.engines.worker import quiet_worker
 from smartcl.experiments.run import run
 from smartcl.experiments.spec import RunSpec
-from smartcl.experiments.sweep import quiet_worker
 from smartcl.learners.learner import Learner
 
 #: Called with a run's position, its batches learned, the batches in all, and a line about its memory.

@@ -66,7 +66,7 @@ def _section(table: Table, results: ResultFolder, seeds: int) -> str:
     grids = [_grid(table, metric, results, seeds) for metric in table.metrics]
     if not any(grids):
         return ""
-    parts = [f"## {table.name}: {table.title}", *filter(None, grids), NOTES[table.name]]
+    parts = [f"## {table.name}: {table.title}", *filter(None, grids), NOTES.get(table.name, "")]
     return "\n\n".join(parts) + "\n"
 
 

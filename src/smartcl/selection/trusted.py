@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from smartcl.selection.selector import Pool, Selection, longest_fit
+from smartcl.selection.selector import Pool, Scores, Selection, longest_fit
 from smartcl.streams.batch import Bools, Ints
 
 #: Stored samples looked at after each batch: the whole of a small memory, a random part of a large one.
@@ -18,17 +18,34 @@ def contradicted(pool: Pool, index: Ints) -> Bools:
     return result
 
 
+def trade_places(keys: Scores, suspect: Bools, labels: Ints) -> Scores:
+    """The keys with those of each label dealt anew, in order: first to its trusted samples, then to the suspect ones.
+
+    So the labels' chances stay what they were: a rare label is often contradicted, and must not vanish for that.
+
+    >>> keys = np.array([1.0, 2.0, 3.0, 4.0], dtype=np.float32)
+    >>> trade_places(keys, np.array([True, False, True, False]), np.array([0, 0, 1, 1]))
+    array([2., 1., 4., 3.], dtype=float32)
+    """
+    dealt = np.empty_like(keys)
+    for label in np.unique(labels):
+        members = np.flatnonzero(labels == label)
+        ranked = members[np.lexsort((keys[members], suspect[members]))]
+        dealt[ranked] = np.sort(keys[members])
+    return dealt
+
+
 class Trusted:
-    """Every sample draws a random key once, as in ``Reservoir``; over budget, contradicted samples leave first.
+    """Every sample draws a random key once, as in ``Reservoir``; of each label, contradicted samples leave first.
 
     A network that resists memorising wrong labels contradicts most of them, and few right ones once it has learned
-    the batch they came with. What it does not contradict stays with the reservoir's even chances.
+    the batch they came with. Over all samples of a label the chances are the reservoir's.
 
     >>> import torch
     >>> class Says:
     ...     def features(self, index, layer):
-    ...         return torch.tensor([[1.0, 0.0]]).expand(len(index), 2)
-    >>> labels = np.array([0, 1, 0, 1])
+    ...         return torch.tensor([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 0.0]])[index]
+    >>> labels = np.array([0, 0, 1, 1])
     >>> pool = Pool(np.full(4, 10), labels, np.zeros(4, np.float32), n_memory=0, geometry=Says())
     >>> Trusted().select(pool, room=20, rng=np.random.default_rng(0)).keep
     array([0, 2])
@@ -47,5 +64,5 @@ class Trusted:
         examined = np.concatenate([old, pool.new])
         suspect = np.zeros(len(pool), dtype=np.bool_)
         suspect[examined] = contradicted(pool, examined)
-        keep = longest_fit(np.lexsort((keys, suspect)), pool.sizes, room)
+        keep = longest_fit(np.argsort(trade_places(keys, suspect, pool.labels), kind="stable"), pool.sizes, room)
         return Selection(keep, keys[keep])

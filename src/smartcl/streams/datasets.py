@@ -33,6 +33,9 @@ def simulated_stream(*, seed: int, noise: NoiseModel | str | None, data_dir: Pat
     return simulated_events(seed=seed, noise=noise).stream
 
 
+#: The share of training images held out to choose settings by.
+VALIDATION = 0.2
+
 #: What to read beside any number on civil unrest.
 NEAR_CHANCE = (
     "Within a city, what a day's keywords say about an event on the next is near chance (AUC about 0.5); to name the "
@@ -51,7 +54,9 @@ class Dataset:
 
 DATASETS: dict[str, Dataset] = {
     "disjoint-mnist": Dataset(disjoint_mnist),
+    "disjoint-mnist-validation": Dataset(partial(disjoint_mnist, validation=VALIDATION)),
     "split-mnist": Dataset(split_mnist),
+    "split-mnist-validation": Dataset(partial(split_mnist, validation=VALIDATION)),
     "disjoint-digits": Dataset(bundled_digits),
     **{
         f"civil-{country.lower()}": Dataset(partial(civil_unrest, country), references=True, note=NEAR_CHANCE)

@@ -1,0 +1,32 @@
+"""How a process behaves that makes runs for another: one thread, deaf to ctrl-C, gone with its parent."""
+
+from __future__ import annotations
+
+import os
+import signal
+from multiprocessing import parent_process
+from threading import Thread
+
+import torch
+from threadpoolctl import threadpool_limits
+
+
+def quiet_worker() -> None:
+    """What a worker process does first."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # ctrl-C is the parent's to handle
+    one_thread()
+    Thread(target=_leave_with_parent, daemon=True).start()
+
+
+def one_thread() -> None:
+    """The matrices are small, and threads on a busy machine wait for each other."""
+    torch.set_num_threads(1)
+    threadpool_limits(1)
+
+
+def _leave_with_parent() -> None:
+    """A parent killed with SIGKILL cannot stop its workers; they would go on, and crowd those that follow."""
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)

@@ -1,0 +1,128 @@
+"""The paper's evaluation by name: the tables of runs each part is made of, and what else is made of them.
+
+A new figure is one ``Artefact`` in ``FIGURES``: the runs it needs as tables (or none, if it makes what it needs on its
+own), further data, further text, and the files it writes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from rich.console import RenderableType
+
+from smartcl.experiments import theory, tuning
+from smartcl.experiments.paired import paired_differences
+from smartcl.experiments.results import ResultFolder
+from smartcl.experiments.sensitivity import ALONG_ALPHA, ALONG_BETA
+from smartcl.experiments.table import Table
+from smartcl.experiments.tables import TABLES
+from smartcl.report.sensitivity_figure import write_sensitivity
+from smartcl.report.theory_figure import theory_text, write_theory
+
+#: Tables with the number of seeds to read of each.
+Counted = Sequence[tuple[Table, int]]
+
+
+def nothing(*_: object) -> Any:
+    return []
+
+
+def no_data(tables: Counted, results: ResultFolder) -> dict[str, Any]:
+    return {}
+
+
+@dataclass(frozen=True)
+class Artefact:
+    """``data`` adds to what the tables' cells say; ``text`` and ``write`` take that whole.
+
+    ``routine`` artefacts belong to ``all``.
+    """
+
+    tables: tuple[Table, ...]
+    data: Callable[[Counted, ResultFolder], dict[str, Any]] = no_data
+    text: Callable[[dict[str, Any]], list[RenderableType]] = nothing
+    write: Callable[[dict[str, Any], Path], list[Path]] = nothing
+    routine: bool = True
+
+
+def theory_data(tables: Counted, results: ResultFolder) -> dict[str, Any]:
+    looks = [look for table, seeds in tables for look in theory.theory_looks(table, seeds, results)]
+    return {"looks": looks, "lines": theory.theory_lines(looks), "counter_example": theory.counter_example()}
+
+
+def tuning_data(tables: Counted, results: ResultFolder) -> dict[str, Any]:
+    found: dict[str, float] = {}
+    for table, seeds in tables:
+        found |= tuning.chosen(table, seeds, results)
+    return {"chosen": found, "at_the_edge": tuning.at_the_edge(found)}
+
+
+def tuning_text(data: dict[str, Any]) -> list[RenderableType]:
+    edge = data["at_the_edge"]
+    return [
+        f"{method}: {strength:g}{' (at the edge of the grid)' if method in edge else ''}"
+        for method, strength in data["chosen"].items()
+    ]
+
+
+FIGURES: dict[str, Artefact] = {
+    "figure-sensitivity": Artefact((ALONG_ALPHA, ALONG_BETA), write=write_sensitivity),
+    "theory": Artefact((theory.RUNS,), theory_data, theory_text, write_theory),
+    "table3-tuning": Artefact((tuning.TUNING,), tuning_data, tuning_text, tuning.write_strengths, routine=False),
+}
+
+
+def artefact_data(name: str, artefact: Artefact, seeds: int | None, results: ResultFolder) -> dict[str, Any]:
+    """All that the result files say of it, as plain values; of a table of the paper, paired differences too."""
+    counted = [(table, seeds or table.seeds) for table in artefact.tables]
+    tables = [table_data(table, count, results) for table, count in counted]
+    if name in TABLES:
+        [(table, count)] = counted
+        return {**tables[0], "paired": paired_differences(table, count, results)}
+    return {"figure": name, "tables": tables, **artefact.data(counted, results)}
+
+
+def table_data(table: Table, seeds: int, results: ResultFolder) -> dict[str, Any]:
+    """Rows, columns, cells, and the streams the runs were made on, as they name themselves."""
+    found = (results.load(spec) for spec in table.specs(seeds))
+    return {
+        "table": table.name,
+        "title": table.title,
+        "rows": [row.label for row in table.rows],
+        "columns": list(table.columns),
+        "cells": table.cells(seeds, results),
+        "streams": sorted({result["stream"] for result in found if result is not None and "stream" in result}),
+    }
+
+
+def known_names() -> list[str]:
+    """All that can be reproduced."""
+    return [*TABLES, *FIGURES, "all"]
+
+
+def find_artefacts(name: str) -> dict[str, Artefact]:
+    """The artefact of this name, or all of them, by name.
+
+    >>> list(find_artefacts("table1"))
+    ['table1']
+    """
+    known = {**{each: Artefact((table,)) for each, table in TABLES.items()}, **FIGURES}
+    if name == "all":
+        return {each: artefact for each, artefact in known.items() if artefact.routine}
+    if name not in known:
+        raise ValueError(f"unknown table or figure {name!r}: known are {', '.join(known_names())}")
+    return {name: known[name]}
+
+
+def quick(table: Table) -> Table:
+    """Two rows and two columns, one seed: plain replay and SMART (else the first rows) at the first and third column.
+
+    >>> small = quick(TABLES["table1"])
+    >>> [row.method for row in small.rows], small.columns, small.seeds
+    (['smart', 'er'], ('100', '300'), 1)
+    """
+    rows = tuple(row for row in table.rows if row.method in ("er", "smart"))
+    return replace(table, rows=rows[:2] or table.rows[:2], columns=table.columns[:3:2], seeds=1)
