@@ -27,7 +27,7 @@ Labels = NDArray[Any]
 #: What is passed on to the method, where it is given.
 METHOD_PARAMETERS = (
     *("hidden", "lr", "iterations", "replay", "average", "smoothing"),
-    *("dropout", "robust", "distill", "alpha", "beta"),
+    *("dropout", "robust", "distill", "trust", "alpha", "beta"),
 )
 
 
@@ -65,6 +65,7 @@ class SmartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         dropout: float | None = None,
         robust: float | None = None,
         distill: float | None = None,
+        trust: bool | None = None,
         alpha: float | None = None,
         beta: float | None = None,
         batch_size: int = 50,
@@ -81,6 +82,7 @@ class SmartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.dropout = dropout
         self.robust = robust
         self.distill = distill
+        self.trust = trust
         self.alpha = alpha
         self.beta = beta
         self.batch_size = batch_size

@@ -112,7 +112,8 @@ def test_a_keyword_counted_after_the_event_is_told(tmp_path: Path) -> None:
 def test_what_forecasting_sets_and_what_the_user_sets(tmp_path: Path) -> None:
     files = write_files(example_days(), tmp_path)
     prepared = prepare_forecast(*files, NAMES, EventSpec(parameters={"hidden": "5"}))
-    assert prepared.parameters == {"hidden": (5,), "lr": 1e-3, "iterations": 10, "smoothing": 0.0}
+    learning = {"lr": 1e-3, "iterations": 10, "smoothing": 0.0, "robust": 0.0, "distill": 0.0, "trust": False}
+    assert prepared.parameters == {"hidden": (5,), **learning}
     assert "smoothing" not in prepare_forecast(*files, NAMES, EventSpec(method="smart-paper")).parameters
     with pytest.raises(ValueError, match="'gem' must be told which task each sample is of"):
         prepare_forecast(*files, NAMES, EventSpec(method="gem"))

@@ -48,7 +48,7 @@ def test_the_command_writes_the_page_every_plot_and_every_table(results, tmp_pat
     assert str(tmp_path / "out" / "index.html") in capsys.readouterr().out
     assert {path.stem for path in (tmp_path / "out" / "figures").glob("*.svg")} == FIGURES
     tables = {path.stem for path in (tmp_path / "out" / "tables").glob("*.csv")}
-    assert tables == {"table1", "table2", "table3", "table5", "runs", "missing"}
+    assert tables == {"table1", "table2", "table3", "table5", "noise-models", "ablation", "runs", "missing"}
     assert not list((tmp_path / "out").rglob("*.tmp"))
 
 
@@ -143,9 +143,9 @@ def test_sensitivity_takes_the_default_run_in(out):
     drawing = (out / "figures" / "sensitivity-alpha-group-lasso.svg").read_text()
     titles = re.findall(r"<title>(smart, disjoint-mnist, [^<]*)</title>", drawing)
     assert titles == [
-        "smart, disjoint-mnist, 1e-05: 94.00 (n = 2)",
-        "smart, disjoint-mnist, 0.0001: 92.00 (n = 1)",
-        "smart, disjoint-mnist, 0.001: 80.00 (n = 1)",
+        "smart, disjoint-mnist, 0.0001: 94.00 (n = 2)",
+        "smart, disjoint-mnist, 0.001: 92.00 (n = 1)",
+        "smart, disjoint-mnist, 0.01: 80.00 (n = 1)",
     ]
 
 

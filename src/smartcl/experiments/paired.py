@@ -29,10 +29,13 @@ def paired_differences(table: Table, seeds: int, results: ResultFolder) -> list[
 
 
 def own_rows(table: Table) -> list[Row]:
-    """The rows that are set against the others, the default method first: as they are by default, nothing set."""
-    plain = [row for row in table.rows if not row.parameters and not row.at and row.reference is None]
+    """The rows that are set against the others, the default method first: each method's first row."""
+    firsts: dict[str, Row] = {}
+    for row in table.rows:
+        if not row.at and row.reference is None:
+            firsts.setdefault(row.method, row)
     for methods in OURS:
-        rows = [row for method in methods for row in plain if row.method == method]
+        rows = [firsts[method] for method in methods if method in firsts]
         if rows:
             return rows
     return []

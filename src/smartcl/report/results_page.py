@@ -53,6 +53,11 @@ whole samples in the stream's own type, learned with the same recipe. Below a ce
 samples, or the paired difference of the score (95% interval, same seeds). Samples drawn into a stream are finite:
 where `smart` holds 100% of them, the memory is larger than the stream.""",
     "table5-civil": CIVIL_NOTE,
+    "ablation": """The first four rows after `smart` separate memory from training: whole images learned as `smart`
+learns; SMART's store with the paper's training; plain replay with as much of `smart`'s training as it has; plain
+replay. The others take one part away. docs/method.md says what the parts are.""",
+    "noise-models": """`foreign`: a random other digit's label before tasks are cut; `uniform`: a random label of the
+task; `flip`: the task's other label. `smart` is the same in all three, and is told nothing of the noise.""",
 }
 
 
@@ -66,7 +71,7 @@ def _section(table: Table, results: ResultFolder, seeds: int) -> str:
     grids = [_grid(table, metric, results, seeds) for metric in table.metrics]
     if not any(grids):
         return ""
-    parts = [f"## {table.name}: {table.title}", *filter(None, grids), NOTES.get(table.name, "")]
+    parts = [f"## {table.name}: {table.title}", *filter(None, grids), NOTES[table.name]]
     return "\n\n".join(parts) + "\n"
 
 
