@@ -7,7 +7,7 @@ import warnings
 
 import typer
 
-from smartcl.cli import demo, methods, reproduce, results, run
+from smartcl.cli import demo, keywords, methods, reproduce, results, run, samples_figure
 from smartcl.streams.chunks import FetchError
 
 #: What Typer returns after ctrl-C.
@@ -24,6 +24,8 @@ app.command("run")(run.run_command)
 app.command("methods")(methods.methods)
 app.command("reproduce")(reproduce.reproduce)
 app.command("results")(results.results)
+app.command("keywords")(keywords.keywords)
+app.command("figure-samples")(samples_figure.figure_samples)
 
 
 def main() -> None:
