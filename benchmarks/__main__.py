@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.table import Table
 
 HERE = Path(__file__).parent
-NAMES = ("step", "gss_greedy", "held", "selection", "fisher", "methods", "scaling", "million")
+NAMES = ("step", "gss_greedy", "held", "selection", "fisher", "methods", "scaling", "million", "planted")
 
 
 def main() -> None:

@@ -14,8 +14,8 @@ from smartcl.streams.simulated import simulated_events
 from smartcl.streams.stream import InputSpec
 
 SMALL = {"cities": 4, "days": 400, "keywords": 200, "precursors": 12}
-#: Less than a step's noise in a keyword's gradient and the keyword keeps some weight: 1e-5, the default, forgets none.
-STRENGTH = 0.02
+#: A threshold on a keyword's gradient: above that of most noise, below that of a precursor. The default forgets none.
+STRENGTH = 0.05
 
 
 def test_both_shares_are_counted_as_they_are_defined():

@@ -14,7 +14,7 @@ from smartcl.experiments.feature_ranking import FATES
 from smartcl.experiments.keywords import KeywordStudy
 from smartcl.experiments.spec import RunSpec
 from smartcl.report.figures import save_figure
-from smartcl.report.keywords_figure import COLOURS, MEANING, draw_keywords, make_keywords, write_keywords
+from smartcl.report.keywords_figure import COLOURS, KEY, draw_keywords, make_keywords, write_keywords
 
 WORDS = ["strike", "march", "rain", "a_word_much_longer_than_others", "vote"]
 RESULT = {
@@ -66,7 +66,7 @@ def test_the_picture_shows_each_word_in_the_colour_of_its_fate(study, tmp_path):
     assert {"strike", "march", "rain", "vote", "a_word_much_longe…"} <= texts.keys()
     for word, fate in {"strike": "persists", "march": "returns", "rain": "vanishes", "vote": "new"}.items():
         assert texts[word].get_color() == COLOURS[fate]
-    assert [f"{n} {MEANING[fate]}" in texts for n, fate in zip((1, 1, 1, 2), FATES, strict=True)] == [True] * 4
+    assert [f"{n} {KEY[fate]}" in texts for n, fate in zip((1, 1, 1, 2), FATES, strict=True)] == [True] * 4
     assert len(axes.lines) == 3  # strike twice, rain once: a line only where a word stays
     svg, png = save_figure(figure, tmp_path / "v1.0 words")
     assert (svg.name, png.name) == ("v1.0 words.svg", "v1.0 words.png")

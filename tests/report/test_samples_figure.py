@@ -47,11 +47,11 @@ def test_curves_carry_their_names_counts_and_shares(results):
     counts, sizes = draw_samples([curve for curve in curves if curve is not None], "300 samples").axes
     labels = [text.get_text() for text in counts.texts]
     assert "smart: 60 (400%)" in labels
-    assert "SMART, paper's settings: 30 (200%)" in labels
+    assert "smart-paper: 30 (200%)" in labels
     assert "whole samples: 15" in labels
     assert "smart: 60% of the budget" in [text.get_text() for text in sizes.texts]
     places = sorted(text.get_position()[1] for text in sizes.texts if "% of" in text.get_text())
-    assert min(np.diff(places)) > 0.1  # none over another
+    assert min(np.diff(places)) > 0.09  # none over another
 
 
 def test_seeds_are_averaged(results):

@@ -14,7 +14,7 @@ from smartcl.cli.usage import arguments_checked, assignments
 from smartcl.experiments.feature_ranking import NEW, PERSISTS, RETURNS, VANISHES
 from smartcl.experiments.keywords import BRAZIL, NEWSGROUPS, TOP, KeywordStudy
 from smartcl.experiments.spec import RunSpec
-from smartcl.report.keywords_figure import MEANING, make_keywords
+from smartcl.report.keywords_figure import KEY, make_keywords
 
 STYLES = {PERSISTS: "bold red", RETURNS: "bold blue", NEW: "bold green", VANISHES: "dim"}
 
@@ -49,8 +49,8 @@ def keywords(
 
 def keyword_grid(study: KeywordStudy) -> Table:
     """A column per task, the strongest feature first, each in the style of its fate."""
-    meanings = ", ".join(f"[{STYLES[fate]}]{meaning}[/]" for fate, meaning in MEANING.items())
-    grid = Table(title=f"{study.title}\n{meanings}", title_justify="left", title_style="")
+    key = ", ".join(f"[{STYLES[fate]}]{word}[/]" for fate, word in KEY.items())
+    grid = Table(title=f"{study.title}\n{key}", title_justify="left", title_style="")
     grid.add_column("", justify="right")
     for task in study.tasks:
         grid.add_column(task)

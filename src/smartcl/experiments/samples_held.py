@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +12,7 @@ from smartcl.experiments.spec import RunSpec
 
 MEMORY = "300 samples"
 #: The methods of the figure, and how it calls them; the last stores samples whole.
-METHODS = {"smart": "smart", "smart-paper": "SMART, paper's settings", "er": "whole samples"}
+METHODS = {"smart": "smart", "smart-paper": "smart-paper", "er": "whole samples"}
 WHOLE = "er"
 DATASETS = (
     "disjoint-mnist",
@@ -56,8 +55,8 @@ def held_samples(dataset: str, method: str, seeds: int, memory: str, results: Re
     if not made:
         return None
 
-    def mean(name: str) -> NDArray[Any]:
-        return np.mean([result["memory_history"][name] for result in made], axis=0)
+    def mean(name: str) -> NDArray[np.float64]:
+        return np.array([result["memory_history"][name] for result in made], dtype=np.float64).mean(axis=0)
 
     first = made[0]
     batches = np.array(first["memory_history"]["batches"], dtype=np.int64)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import csv
 from collections import Counter
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -17,14 +19,12 @@ from smartcl.experiments.spec import RunSpec
 from smartcl.report.figures import save_figure
 
 COLOURS = {PERSISTS: "#b3263b", RETURNS: "#1f6f9f", NEW: "#2f7d4f", VANISHES: "#8a939c"}
-MEANING = {
-    PERSISTS: "persists to the end",
-    RETURNS: "left the top and came back",
-    NEW: "new with the last task",
-    VANISHES: "vanishes from the top",
-}
+#: What the picture and the table call the features of each fate.
+KEY = {PERSISTS: "persist", RETURNS: "left and returned", NEW: "new at the end", VANISHES: "vanished"}
 #: A name longer than this is cut in the picture.
 LONGEST = 18
+#: The width of a letter as a share of a column, about: where a line may start beside a name.
+LETTER = 0.045
 
 
 def make_keywords(
@@ -62,7 +62,7 @@ def write_keywords(study: KeywordStudy, path: Path) -> None:
 def draw_keywords(study: KeywordStudy) -> Figure:
     """Names in the colour of their fate, a line wherever a name stays from one task to the next."""
     ranks = max(map(len, study.tops), default=0)
-    figure = Figure(figsize=(1.0 + 1.45 * len(study.tasks), 1.5 + 0.29 * ranks), layout="constrained")
+    figure = Figure(figsize=(max(6.0, 1.0 + 1.45 * len(study.tasks)), 1.6 + 0.27 * ranks), layout="constrained")
     axes = figure.subplots()
     axes.set(xlim=(-0.5, len(study.tasks) - 0.5), ylim=(ranks + 0.5, 0.5))
     axes.set_yticks(range(1, ranks + 1))
@@ -72,45 +72,34 @@ def draw_keywords(study: KeywordStudy) -> Figure:
     _link(axes, study)
     for task, top in enumerate(study.tops):
         for rank, feature in enumerate(top, start=1):
-            fate = study.fates[feature]
-            weight = "normal" if fate == VANISHES else "bold"
-            style = {"ha": "center", "va": "center", "fontsize": 8.5, "weight": weight, "color": COLOURS[fate]}
-            axes.text(task, rank, _cut(study.names[feature]), **style)
+            axes.text(task, rank, _cut(study.names[feature]), va="center", **_style(study.fates[feature]))
     _title(figure, axes, study, ranks)
     return figure
 
 
 def _link(axes: Axes, study: KeywordStudy) -> None:
     places = [{feature: rank for rank, feature in enumerate(top, start=1)} for top in study.tops]
-    for task, (here, there) in enumerate(zip(places, places[1:], strict=False)):
+    for task, (here, there) in enumerate(pairwise(places)):
         for feature in here.keys() & there.keys():
-            edge = [0.09 + 0.021 * len(_cut(study.names[feature]))] * 2
-            xs = [task + edge[0], task + 1 - edge[1]]
+            edge = 0.06 + LETTER * len(_cut(study.names[feature])) / 2
+            xs = [task + edge, task + 1 - edge]
             fate = study.fates[feature]
             width = 0.8 if fate == VANISHES else 1.6
             axes.plot(xs, [here[feature], there[feature]], color=COLOURS[fate], lw=width, alpha=0.6)
 
 
 def _title(figure: Figure, axes: Axes, study: KeywordStudy, ranks: int) -> None:
+    what = f"the {ranks} features of the largest first-layer norm after each task"
+    figure.suptitle(f"{study.title}\n{what}", x=0.01, ha="left", fontsize=10.5)
     counts = Counter(study.fates.values())
-    figure.suptitle(
-        f"{study.title}: the {ranks} features of the largest first-layer norm after each task",
-        x=0.01,
-        ha="left",
-        fontsize=11,
-    )
     for position, fate in enumerate(FATES):
-        axes.text(
-            (position + 0.5) / len(FATES),
-            -0.03,
-            f"{counts[fate]} {MEANING[fate]}",
-            transform=axes.transAxes,
-            color=COLOURS[fate],
-            weight="normal" if fate == VANISHES else "bold",
-            fontsize=9,
-            ha="center",
-            va="top",
-        )
+        place = ((position + 0.5) / len(FATES), -0.03)
+        axes.text(*place, f"{counts[fate]} {KEY[fate]}", transform=axes.transAxes, va="top", **_style(fate))
+
+
+def _style(fate: str) -> dict[str, Any]:
+    weight = "normal" if fate == VANISHES else "bold"
+    return {"ha": "center", "fontsize": 8.5, "weight": weight, "color": COLOURS[fate]}
 
 
 def _cut(name: str) -> str:
