@@ -15,7 +15,10 @@ from rich.console import Console
 from rich.table import Table
 
 HERE = Path(__file__).parent
-NAMES = ("step", "gss_greedy", "held", "selection", "fisher", "methods", "scaling", "million", "sparse", "speedup")
+NAMES = (
+    *("step", "gss_greedy", "held", "selection", "fisher", "methods"),
+    *("scaling", "million", "sparse", "speedup", "planted"),
+)
 
 
 def main() -> None:

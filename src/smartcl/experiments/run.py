@@ -25,6 +25,9 @@ from smartcl.streams.stream import TaskStream
 #: Called with the batches learned, the batches in all, and the learner.
 Progress = Callable[[int, int, Learner], None]
 
+#: Called with the number of a task that has just been learned, and the learner.
+AfterTask = Callable[[int, Learner], None]
+
 #: How often, about, a run looks at its memory and its gradients.
 LOOKS = 50
 
@@ -37,9 +40,9 @@ class PreparedRun:
     stream: TaskStream
     learner: Learner
 
-    def run(self, progress: Progress | None = None) -> dict[str, Any]:
+    def run(self, progress: Progress | None = None, after_task: AfterTask | None = None) -> dict[str, Any]:
         """Learn and test; the result as plain JSON-able values."""
-        result = learn(self.learner, self.stream, progress)
+        result = learn(self.learner, self.stream, progress, after_task)
         if DATASETS[self.spec.dataset].references:
             result["references"] = {name: summary(line(self.stream)) for name, line in REFERENCES.items()}
         return {
@@ -65,7 +68,9 @@ def run(spec: RunSpec, progress: Progress | None = None, data_dir: Path | None =
     return prepare_run(spec, data_dir).run(progress)
 
 
-def learn(learner: Learner, stream: TaskStream, progress: Progress | None = None) -> dict[str, Any]:
+def learn(
+    learner: Learner, stream: TaskStream, progress: Progress | None = None, after_task: AfterTask | None = None
+) -> dict[str, Any]:
     """Learn the whole stream. Seconds count learning alone, not loading, looking or testing."""
     tracker, probe, clock, done, tests = MemoryTracker(stream), ConstraintProbe(), Stopwatch(), 0, []
     every = -(-len(stream) // LOOKS)
@@ -87,6 +92,8 @@ def learn(learner: Learner, stream: TaskStream, progress: Progress | None = None
         if changed is not None:
             tracker.follow(task, changed)
         tracker.record(learner, done)
+        if after_task is not None:
+            after_task(number, learner)
         tests.append(score(learner, stream.tasks))
     matrix = np.array([[each.accuracy for each in row] for row in tests])
     store = learner.memory.store

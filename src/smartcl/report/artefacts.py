@@ -11,14 +11,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from rich.console import RenderableType
 
-from smartcl.experiments import theory, tuning
+from smartcl.experiments import samples_held, theory, tuning
 from smartcl.experiments.paired import paired_differences
 from smartcl.experiments.results import ResultFolder
 from smartcl.experiments.sensitivity import ALONG_ALPHA, ALONG_BETA
 from smartcl.experiments.table import Table
 from smartcl.experiments.tables import TABLES
+from smartcl.report.samples_figure import write_samples_figure
 from smartcl.report.sensitivity_figure import write_sensitivity
 from smartcl.report.theory_figure import theory_text, write_theory
 
@@ -68,7 +70,21 @@ def tuning_text(data: dict[str, Any]) -> list[RenderableType]:
     ]
 
 
+def samples_data(tables: Counted, results: ResultFolder) -> dict[str, Any]:
+    curves = [curve for table, seeds in tables for curve in samples_held.held_curves(table, seeds, results)]
+    return {"curves": [{name: np.asarray(value).tolist() for name, value in vars(curve).items()} for curve in curves]}
+
+
+def write_samples(data: dict[str, Any], folder: Path) -> list[Path]:
+    arrays = [
+        {name: np.array(value) if isinstance(value, list) else value for name, value in curve.items()}
+        for curve in data["curves"]
+    ]
+    return write_samples_figure([samples_held.HeldSamples(**curve) for curve in arrays], folder)
+
+
 FIGURES: dict[str, Artefact] = {
+    "figure-samples": Artefact((samples_held.HELD,), samples_data, write=write_samples),
     "figure-sensitivity": Artefact((ALONG_ALPHA, ALONG_BETA), write=write_sensitivity),
     "theory": Artefact((theory.RUNS,), theory_data, theory_text, write_theory),
     "table3-tuning": Artefact((tuning.TUNING,), tuning_data, tuning_text, tuning.write_strengths, routine=False),

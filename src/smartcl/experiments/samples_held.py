@@ -1,0 +1,67 @@
+"""The figure of samples held along the stream: SMART against storing whole samples, in the same bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smartcl.experiments.results import ResultFolder
+from smartcl.experiments.table import Row, Table
+from smartcl.experiments.tables import CIVIL
+
+MEMORY = "300 samples"
+WHOLE = "whole samples"
+#: The rows of the figure, by the names it gives them.
+ROWS = (Row("smart", "smart"), Row("smart-paper", "smart-paper"), Row(WHOLE, "er"))
+
+
+def on(dataset: str) -> dict[str, str]:
+    return {"dataset": dataset, "memory": MEMORY}
+
+
+HELD = Table(
+    "samples-held",
+    f"Samples held at the end, in the bytes of {MEMORY}",
+    None,
+    ROWS,
+    ("disjoint-mnist", *CIVIL),
+    on,
+    {},
+    seeds=1,
+    metrics=("samples_held",),
+)
+
+
+@dataclass(frozen=True)
+class HeldSamples:
+    """What a method held along one stream, in the mean over its seeds."""
+
+    dataset: str
+    stream: str
+    method: str
+    seeds: int
+    budget: int
+    batches: NDArray[np.int64]
+    samples: NDArray[np.float64]
+    bytes: NDArray[np.float64]
+
+
+def held_curves(table: Table, seeds: int, results: ResultFolder) -> Iterator[HeldSamples]:
+    """A curve for each data set and row of which any run is there."""
+    for column in table.columns:
+        for row in table.rows:
+            found = [results.load(table.spec(row, column, seed)) for seed in range(seeds)]
+            made = [result for result in found if result is not None]
+            if made:
+                histories = [result["memory_history"] for result in made]
+                samples, sizes = (
+                    np.mean([history[name] for history in histories], axis=0) for name in ("samples", "bytes")
+                )
+                batches = np.array(histories[0]["batches"], dtype=np.int64)
+                first = made[0]
+                yield HeldSamples(
+                    column, first["stream"], row.label, len(made), first["budget_bytes"], batches, samples, sizes
+                )

@@ -1,0 +1,72 @@
+"""The case study: what it notes is what the network holds; a study made is not made again."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from smartcl.experiments import keywords as module
+from smartcl.experiments.keywords import KeywordStudy, feature_names, study_keywords, task_names
+from smartcl.experiments.results import ResultFolder
+from smartcl.experiments.run import learn
+from smartcl.experiments.spec import RunSpec
+from smartcl.learners.methods import build_learner
+from smartcl.streams import load_stream
+
+QUICK = {"hidden": (8,), "iterations": 1}
+SPEC = RunSpec.of({**QUICK, "alpha": 0.1}, dataset="disjoint-digits", method="smart", memory="30 samples")
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("results")
+    return folder, study_keywords(SPEC, folder)
+
+
+def test_what_is_noted_is_the_order_of_the_norms_after_each_task(study):
+    stream = load_stream("disjoint-digits")
+    learner = build_learner("smart", stream.spec, "30 samples", **dict(SPEC.parameters))
+    norms = []
+    for number in range(len(stream.tasks)):
+        for batch in stream.batches_of(number):
+            learner.observe(batch)
+        norms.append(learner.model.network.first.weight.detach().square().sum(dim=1).sqrt().numpy().copy())
+    noted = study[1]["keywords"]
+    assert len(noted["features"]) == len(norms) == 5
+    for top, values, expected in zip(noted["features"], noted["norms"], norms, strict=True):
+        assert 0 < len(top) == np.count_nonzero(expected) < stream.n_features
+        np.testing.assert_allclose(values, np.sort(expected)[::-1][: len(top)], rtol=1e-4, atol=1e-6)
+        np.testing.assert_allclose(values, expected[top], rtol=1e-4, atol=1e-6)
+    assert noted["listened"] == [np.count_nonzero(row) for row in norms]
+
+
+def test_a_study_made_is_read_not_made_again(study, monkeypatch):
+    folder, result = study
+    monkeypatch.setattr(module, "prepare_run", lambda *_: pytest.fail("ran again"))
+    assert study_keywords(SPEC, folder)["keywords"] == result["keywords"]
+    assert ResultFolder(folder).load(SPEC) is None  # a folder of its own: no run counts twice
+
+
+def test_a_study_is_cut_to_the_strongest(study):
+    whole, cut = KeywordStudy.of(study[1], 60), KeywordStudy.of(study[1], 3)
+    assert [top[:3] for top in whole.tops] == list(cut.tops)
+    assert cut.fates.keys() == {feature for top in cut.tops for feature in top}
+    assert cut.names[cut.tops[0][0]] == f"feature {cut.tops[0][0]}"
+    assert cut.tasks == ("task 1", "task 2", "task 3", "task 4", "task 5")
+    with pytest.raises(ValueError, match=r"k must be in 1\.\.100.* got 101"):
+        KeywordStudy.of(study[1], 101)
+
+
+def test_names_are_the_streams_own_where_it_has_them():
+    stream = load_stream("simulated-events")
+    assert feature_names(stream) == stream.feature_names
+    assert task_names(stream)[0] == "city 1"
+
+
+def test_after_task_is_called_once_per_task_before_the_next():
+    stream = load_stream("disjoint-digits")
+    learner = build_learner("er", stream.spec, "30 samples", **QUICK)
+    seen, done = [], []
+    learn(learner, stream, lambda n, _, __: done.append(n), lambda number, _: seen.append((number, len(done))))
+    per_task = [sum(1 for _ in stream.batches_of(number)) for number in range(5)]
+    assert seen == list(enumerate(np.cumsum(per_task)))
