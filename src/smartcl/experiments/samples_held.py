@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +48,16 @@ class HeldSamples:
     batches: NDArray[np.int64]
     samples: NDArray[np.float64]
     bytes: NDArray[np.float64]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, as JSON has them."""
+        return {name: np.asarray(value).tolist() for name, value in vars(self).items()}
+
+    @classmethod
+    def of(cls, values: dict[str, Any]) -> HeldSamples:
+        """Back from plain values."""
+        columns = {name: np.array(values[name]) for name in ("batches", "samples", "bytes")}
+        return cls(**{**values, **columns})
 
 
 def held_curves(table: Table, seeds: int, results: ResultFolder) -> Iterator[HeldSamples]:

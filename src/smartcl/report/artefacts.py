@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from rich.console import RenderableType
 
 from smartcl.experiments import samples_held, theory, tuning
@@ -72,15 +71,11 @@ def tuning_text(data: dict[str, Any]) -> list[RenderableType]:
 
 def samples_data(tables: Counted, results: ResultFolder) -> dict[str, Any]:
     curves = [curve for table, seeds in tables for curve in samples_held.held_curves(table, seeds, results)]
-    return {"curves": [{name: np.asarray(value).tolist() for name, value in vars(curve).items()} for curve in curves]}
+    return {"curves": [curve.as_dict() for curve in curves]}
 
 
 def write_samples(data: dict[str, Any], folder: Path) -> list[Path]:
-    arrays = [
-        {name: np.array(value) if isinstance(value, list) else value for name, value in curve.items()}
-        for curve in data["curves"]
-    ]
-    return write_samples_figure([samples_held.HeldSamples(**curve) for curve in arrays], folder)
+    return write_samples_figure([samples_held.HeldSamples.of(curve) for curve in data["curves"]], folder)
 
 
 FIGURES: dict[str, Artefact] = {
