@@ -73,3 +73,13 @@ def test_the_command_names_what_is_wrong(capsys, tmp_path):
     assert "there is no data set 'mnist'" in capsys.readouterr().err
     assert call(["figure-samples", "--memory", "much"]) == 2
     assert "much" in capsys.readouterr().err
+
+
+def test_runs_that_fail_are_named_and_leave_no_figure(capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr("smartcl.report.samples_figure.sweep", lambda specs, *_: {specs[0]: "OSError: no space"})
+    folders = ["--results", str(tmp_path / "results"), "--out", str(tmp_path / "out")]
+    assert call(["figure-samples", "--dataset", "disjoint-digits", *folders]) == 1
+    said = capsys.readouterr()
+    assert "1 runs failed; the first, smart on disjoint-digits: OSError: no space" in said.err
+    assert "picture" not in said.out
+    assert not (tmp_path / "out").exists()

@@ -39,7 +39,7 @@ def figure_samples(
         console.print(f"{spec.dataset} {spec.method} seed {spec.seed}: {reason or 'done'}")
 
     failures = make_samples_figure(results, out, datasets or DATASETS, seeds, memory, data, workers, finished)
-    print(f"CSV and picture: {out / STEM}.*")
     if failures:
         spec, reason = next(iter(failures.items()))
         raise typer.TyperException(f"{len(failures)} runs failed; the first, {spec.method} on {spec.dataset}: {reason}")
+    print(f"CSV and picture: {out / STEM}.*")

@@ -56,7 +56,8 @@ def held_samples(dataset: str, method: str, seeds: int, memory: str, results: Re
         return None
 
     def mean(name: str) -> NDArray[np.float64]:
-        return np.array([result["memory_history"][name] for result in made], dtype=np.float64).mean(axis=0)
+        values: NDArray[np.float64] = np.mean([result["memory_history"][name] for result in made], axis=0)
+        return values
 
     first = made[0]
     batches = np.array(first["memory_history"]["batches"], dtype=np.int64)

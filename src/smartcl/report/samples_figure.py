@@ -43,16 +43,21 @@ def make_samples_figure(
     workers: int | None = None,
     finished: Finished = lambda spec, reason: None,
 ) -> dict[RunSpec, str]:
-    """Make the missing runs; write ``figure-samples.csv``, ``.svg`` and ``.png``. Returns the runs that failed."""
+    """Make the missing runs and draw the figure of those that are there. Returns the runs that failed."""
     results = ResultFolder(results_dir)
     failures = sweep(samples_specs(tuple(datasets), seeds, memory), results, finished, workers, data_dir)
     found = [held_samples(dataset, method, seeds, memory, results) for dataset in datasets for method in METHODS]
     curves = [curve for curve in found if curve is not None]
     if curves:
-        out_dir.mkdir(parents=True, exist_ok=True)
-        write_samples(curves, out_dir / f"{STEM}.csv")
-        save_figure(draw_samples(curves, memory), out_dir / STEM)
+        save_samples(curves, out_dir, memory)
     return failures
+
+
+def save_samples(curves: Sequence[HeldSamples], out_dir: Path, memory: str) -> None:
+    """Write ``figure-samples.csv``, ``.svg`` and ``.png``."""
+    out_dir.mkdir(parents=True, exist_ok=True)
+    write_samples(curves, out_dir / f"{STEM}.csv")
+    save_figure(draw_samples(curves, memory), out_dir / STEM)
 
 
 def write_samples(curves: Sequence[HeldSamples], path: Path) -> None:
