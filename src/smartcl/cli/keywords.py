@@ -53,7 +53,7 @@ def keyword_grid(study: KeywordStudy) -> Table:
     grid = Table(title=f"{study.title}\n{key}", title_justify="left", title_style="")
     grid.add_column("", justify="right")
     for task in study.tasks:
-        grid.add_column(task)
+        grid.add_column(task, overflow="fold", min_width=6)
     for rank in range(max(map(len, study.tops), default=0)):
         grid.add_row(str(rank + 1), *(_cell(study, top, rank) for top in study.tops))
     return grid
