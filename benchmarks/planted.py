@@ -12,7 +12,7 @@ from smartcl.streams.simulated import simulated_events
 
 MEMORY = "50 samples"
 #: The default, tuned for accuracy on images, and one between the gradients of noise and those of precursors.
-STRENGTHS = {1e-5: ("", ""), 0.05: (">= 0.8", ">= 0.9")}
+STRENGTHS = {1e-4: ("", ""), 0.05: (">= 0.8", ">= 0.9")}
 
 if __name__ == "__main__":
     torch.set_num_threads(1)

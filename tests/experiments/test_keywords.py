@@ -1,13 +1,11 @@
-"""The case study: what it notes is what the network holds; a study made is not made again."""
+"""The case study: what it notes is what the network holds."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from smartcl.experiments import keywords as module
-from smartcl.experiments.keywords import KeywordStudy, feature_names, study_keywords, task_names
-from smartcl.experiments.results import ResultFolder
+from smartcl.experiments.keywords import KeywordNotes, KeywordStudy, feature_names, task_names
 from smartcl.experiments.run import learn
 from smartcl.experiments.spec import RunSpec
 from smartcl.learners.methods import build_learner
@@ -18,12 +16,16 @@ SPEC = RunSpec.of({**QUICK, "alpha": 0.1}, dataset="disjoint-digits", method="sm
 
 
 @pytest.fixture(scope="module")
-def study(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("results")
-    return folder, study_keywords(SPEC, folder)
+def result():
+    stream = load_stream("disjoint-digits")
+    notes = KeywordNotes(stream)
+    learn(
+        build_learner("smart", stream.spec, "30 samples", **dict(SPEC.parameters)), stream, after_task=notes.after_task
+    )
+    return {"keywords": notes.as_dict(), "spec": SPEC.as_dict(), "stream": stream.name}
 
 
-def test_what_is_noted_is_the_order_of_the_norms_after_each_task(study):
+def test_what_is_noted_is_the_order_of_the_norms_after_each_task(result):
     stream = load_stream("disjoint-digits")
     learner = build_learner("smart", stream.spec, "30 samples", **dict(SPEC.parameters))
     norms = []
@@ -31,7 +33,7 @@ def test_what_is_noted_is_the_order_of_the_norms_after_each_task(study):
         for batch in stream.batches_of(number):
             learner.observe(batch)
         norms.append(learner.model.network.first.weight.detach().square().sum(dim=1).sqrt().numpy().copy())
-    noted = study[1]["keywords"]
+    noted = result["keywords"]
     assert len(noted["features"]) == len(norms) == 5
     for top, values, expected in zip(noted["features"], noted["norms"], norms, strict=True):
         assert 0 < len(top) == np.count_nonzero(expected) < stream.n_features
@@ -40,21 +42,14 @@ def test_what_is_noted_is_the_order_of_the_norms_after_each_task(study):
     assert noted["listened"] == [np.count_nonzero(row) for row in norms]
 
 
-def test_a_study_made_is_read_not_made_again(study, monkeypatch):
-    folder, result = study
-    monkeypatch.setattr(module, "prepare_run", lambda *_: pytest.fail("ran again"))
-    assert study_keywords(SPEC, folder)["keywords"] == result["keywords"]
-    assert ResultFolder(folder).load(SPEC) is None  # a folder of its own: no run counts twice
-
-
-def test_a_study_is_cut_to_the_strongest(study):
-    whole, cut = KeywordStudy.of(study[1], 60), KeywordStudy.of(study[1], 3)
+def test_a_study_is_cut_to_the_strongest(result):
+    whole, cut = KeywordStudy.of(result, 60), KeywordStudy.of(result, 3)
     assert [top[:3] for top in whole.tops] == list(cut.tops)
     assert cut.fates.keys() == {feature for top in cut.tops for feature in top}
     assert cut.names[cut.tops[0][0]] == f"feature {cut.tops[0][0]}"
     assert cut.tasks == ("task 1", "task 2", "task 3", "task 4", "task 5")
     with pytest.raises(ValueError, match=r"k must be in 1\.\.100.* got 101"):
-        KeywordStudy.of(study[1], 101)
+        KeywordStudy.of(result, 101)
 
 
 def test_names_are_the_streams_own_where_it_has_them():

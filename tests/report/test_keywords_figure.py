@@ -9,12 +9,11 @@ import pytest
 from rich.console import Console
 
 from smartcl.cli.app import call
-from smartcl.cli.keywords import keyword_grid
 from smartcl.experiments.feature_ranking import FATES
 from smartcl.experiments.keywords import KeywordStudy
-from smartcl.experiments.spec import RunSpec
 from smartcl.report.figures import save_figure
-from smartcl.report.keywords_figure import COLOURS, KEY, draw_keywords, make_keywords, write_keywords
+from smartcl.report.keywords_figure import COLOURS, KEY, draw_keywords, write_keywords
+from smartcl.report.keywords_table import keyword_grid
 
 WORDS = ["strike", "march", "rain", "a_word_much_longer_than_others", "vote"]
 RESULT = {
@@ -82,16 +81,11 @@ def test_the_table_in_the_terminal_holds_the_same_words(study):
     assert "Recife / Natal" in shown
 
 
-def test_the_command_writes_all_files_and_resumes(tmp_path, capsys):
-    settings = ["--set", "hidden=8", "--set", "iterations=1", "--memory", "30 samples", "--top", "4"]
-    folders = ["--results", str(tmp_path / "results"), "--out", str(tmp_path / "out")]
-    assert call(["keywords", "--dataset", "disjoint-digits", *settings, *folders]) == 0
-    assert "feature" in capsys.readouterr().out
-    made = sorted(path.name for path in (tmp_path / "out").iterdir())
-    assert made == [f"keywords-disjoint-digits.{ending}" for ending in ("csv", "png", "svg")]
-    spec = RunSpec.of({"hidden": 8, "iterations": 1}, dataset="disjoint-digits", method="smart", memory="30 samples")
-    before = [(path, path.read_bytes()) for path in (tmp_path / "out").glob("*.[cs]*")]
-    make_keywords(tmp_path / "results", tmp_path / "out", [spec], 4)
-    assert [(path, path.read_bytes()) for path in (tmp_path / "out").glob("*.[cs]*")] == before
-    assert call(["keywords", "--dataset", "disjoint-digits", "--top", "101", *settings[:-2], *folders]) == 2
-    assert "k must be in 1..100" in capsys.readouterr().err
+def test_a_run_writes_its_keywords(tmp_path, capsys):
+    settings = ["--set", "hidden=8", "--set", "iterations=1", "--memory", "30 samples", "--keywords", str(tmp_path)]
+    assert call(["run", "--dataset", "simulated-events", *settings]) == 0
+    assert "new at the end" in capsys.readouterr().out
+    made = sorted(path.name for path in tmp_path.iterdir())
+    assert made == [f"keywords-simulated-events.{ending}" for ending in ("csv", "png", "svg")]
+    assert call(["run", "--dataset", "disjoint-digits", *settings]) == 2
+    assert "disjoint-digits has none" in capsys.readouterr().err

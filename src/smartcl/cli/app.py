@@ -7,7 +7,7 @@ import warnings
 
 import typer
 
-from smartcl.cli import demo, events, keywords, methods, report, reproduce, results, run
+from smartcl.cli import demo, events, methods, report, reproduce, results, run
 from smartcl.streams.chunks import FetchError
 
 #: What Typer returns after ctrl-C.
@@ -26,7 +26,6 @@ app.command("methods")(methods.methods)
 app.command("reproduce")(reproduce.reproduce)
 app.command("results")(results.results)
 app.command("report")(report.report)
-app.command("keywords")(keywords.keywords)
 
 
 def main() -> None:

@@ -14,11 +14,14 @@ from rich.table import Table
 
 from smartcl.cli.progress import bar_for, live_bars
 from smartcl.cli.usage import arguments_checked, assignments
+from smartcl.experiments.keywords import KeywordStudy
 from smartcl.experiments.metrics import SCORES, format_value
 from smartcl.experiments.run import prepare_run
 from smartcl.experiments.spec import RunSpec
 from smartcl.experiments.tensorboard import prepare_tensorboard, write_events
 from smartcl.memory import format_bytes
+from smartcl.report.keywords_figure import write_keywords_figure
+from smartcl.report.keywords_table import keyword_grid
 from smartcl.streams.datasets import DATASETS
 
 #: More tasks than this are summed up.
@@ -36,6 +39,9 @@ def run_command(
     ] = None,
     data: Annotated[Path | None, typer.Option(help="Where the data files are; else SMARTCL_DATA or the cache.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    keywords: Annotated[
+        Path | None, typer.Option(help="A folder for the strongest keywords after each task: a CSV file and a picture.")
+    ] = None,
     tensorboard: Annotated[Path | None, typer.Option(help="A folder for a TensorBoard event file of the run.")] = None,
 ) -> None:
     """Learn one stream with one method and show the result."""
@@ -46,6 +52,8 @@ def run_command(
         if tensorboard is not None:
             prepare_tensorboard(tensorboard)
         prepared = prepare_run(spec, data)
+        if keywords is not None and not prepared.stream.spec.sparse:
+            raise ValueError(f"--keywords is for streams of keywords, and {dataset} has none")
     if "OMP_NUM_THREADS" not in os.environ:
         torch.set_num_threads(1)  # the matrices are small, and threads on a busy machine wait for each other
     with live_bars() as bars:
@@ -56,6 +64,12 @@ def run_command(
         print(json.dumps(result))
     else:
         _show(result)
+    if keywords is not None:
+        study = KeywordStudy.of(result)
+        written = write_keywords_figure(study, keywords / f"keywords-{dataset}")
+        if not as_json:
+            Console().print(keyword_grid(study))
+            print("written:", ", ".join(map(str, written)))
 
 
 def _show(result: dict[str, Any]) -> None:

@@ -1,37 +1,24 @@
 """The case study of keywords: the features a run listens to most after each task, and which of them persist.
 
-A study is a run that also notes its ``NOTED`` strongest features at the end of each task. It is kept as a result file
-in a folder of its own beside the results, so that a study made once is not made again.
+A run on a sparse stream notes its ``NOTED`` strongest features at the end of each task; a study is a view of them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from smartcl.experiments.feature_ranking import Career, careers, top_features
-from smartcl.experiments.results import ResultFolder
-from smartcl.experiments.run import Progress, prepare_run
-from smartcl.experiments.spec import RunSpec
 from smartcl.learners.learner import Learner
 from smartcl.streams.stream import TaskStream
 
-FOLDER = "keywords"
 #: How many features a study notes after each task: the largest top that can be shown.
 NOTED = 100
 #: As many as in the paper's table.
 TOP = 15
-
-#: A forgetting strong enough to be seen. At the default, nearly none, every word keeps its weights, and the largest
-#: belong to words seen twice: the optimizer moves a rare word's weights as far as a common one's.
-FORGETFUL = {"alpha": 0.003, "hidden": (100,), "iterations": 10}
-#: The runs shown unless others are named: words that have names, and the paper's country.
-NEWSGROUPS = RunSpec.of(FORGETFUL, dataset="newsgroups", method="smart", memory="1MB")
-BRAZIL = RunSpec.of(FORGETFUL, dataset="civil-brazil", method="smart", memory="300 samples")
 
 
 @dataclass(frozen=True)
@@ -47,7 +34,7 @@ class KeywordStudy:
 
     @classmethod
     def of(cls, result: dict[str, Any], k: int = TOP) -> KeywordStudy:
-        """The study as ``study_keywords`` saved it, cut to the ``k`` strongest."""
+        """The study of a run's result, cut to the ``k`` strongest."""
         if not 1 <= k <= NOTED:
             raise ValueError(f"k must be in 1..{NOTED}, what a study notes, got {k}")
         noted = result["keywords"]
@@ -104,18 +91,3 @@ def feature_names(stream: TaskStream) -> Sequence[str]:
 def task_names(stream: TaskStream) -> Sequence[str]:
     """The stream's own names of its tasks, or their numbers."""
     return stream.task_names or [f"task {number}" for number in range(1, len(stream.tasks) + 1)]
-
-
-def study_keywords(
-    spec: RunSpec, results_dir: Path, data_dir: Path | None = None, progress: Progress | None = None
-) -> dict[str, Any]:
-    """The result of the study of this run: the saved one, else the run is made and saved."""
-    folder = ResultFolder(results_dir / FOLDER)
-    saved = folder.load(spec)
-    if saved is not None:
-        return saved
-    prepared = prepare_run(spec, data_dir)
-    notes = KeywordNotes(prepared.stream)
-    result = {**prepared.run(progress, notes.after_task), "keywords": notes.as_dict()}
-    folder.save(spec, result)
-    return result

@@ -15,6 +15,7 @@ from smartcl.evaluation.evaluate import score, summary
 from smartcl.evaluation.metrics import backward_transfer, forgetting
 from smartcl.evaluation.references import REFERENCES
 from smartcl.experiments.constraint import ConstraintProbe
+from smartcl.experiments.keywords import KeywordNotes
 from smartcl.experiments.spec import RunSpec
 from smartcl.experiments.tracker import MemoryTracker
 from smartcl.learners.learner import Learner
@@ -40,9 +41,12 @@ class PreparedRun:
     stream: TaskStream
     learner: Learner
 
-    def run(self, progress: Progress | None = None, after_task: AfterTask | None = None) -> dict[str, Any]:
-        """Learn and test; the result as plain JSON-able values."""
-        result = learn(self.learner, self.stream, progress, after_task)
+    def run(self, progress: Progress | None = None) -> dict[str, Any]:
+        """Learn and test; the result as plain JSON-able values. Of keyword streams it notes the strongest features."""
+        notes = KeywordNotes(self.stream) if self.stream.spec.sparse else None
+        result = learn(self.learner, self.stream, progress, None if notes is None else notes.after_task)
+        if notes is not None:
+            result["keywords"] = notes.as_dict()
         if DATASETS[self.spec.dataset].references:
             result["references"] = {name: summary(line(self.stream)) for name, line in REFERENCES.items()}
         return {

@@ -14,11 +14,15 @@ from typing import Any
 from rich.console import RenderableType
 
 from smartcl.experiments import samples_held, theory, tuning
+from smartcl.experiments.keyword_runs import KEYWORDS
+from smartcl.experiments.keywords import KeywordStudy
 from smartcl.experiments.paired import paired_differences
 from smartcl.experiments.results import ResultFolder
 from smartcl.experiments.sensitivity import ALONG_ALPHA, ALONG_BETA
 from smartcl.experiments.table import Table
 from smartcl.experiments.tables import TABLES
+from smartcl.report.keywords_figure import write_keywords_figure
+from smartcl.report.keywords_table import keyword_grid
 from smartcl.report.samples_figure import write_samples_figure
 from smartcl.report.sensitivity_figure import write_sensitivity
 from smartcl.report.theory_figure import theory_text, write_theory
@@ -78,7 +82,23 @@ def write_samples(data: dict[str, Any], folder: Path) -> list[Path]:
     return write_samples_figure([samples_held.HeldSamples.of(curve) for curve in data["curves"]], folder)
 
 
+def keywords_data(tables: Counted, results: ResultFolder) -> dict[str, Any]:
+    found = [results.load(spec) for table, seeds in tables for spec in table.specs(seeds)]
+    parts = ("keywords", "spec", "stream")
+    return {"studies": [{part: result[part] for part in parts} for result in found if result is not None]}
+
+
+def keywords_text(data: dict[str, Any]) -> list[RenderableType]:
+    return [keyword_grid(KeywordStudy.of(study)) for study in data["studies"]]
+
+
+def write_keywords(data: dict[str, Any], folder: Path) -> list[Path]:
+    stems = {folder / f"keywords-{study['spec']['dataset']}": study for study in data["studies"]}
+    return [path for stem, study in stems.items() for path in write_keywords_figure(KeywordStudy.of(study), stem)]
+
+
 FIGURES: dict[str, Artefact] = {
+    "keywords": Artefact((KEYWORDS,), keywords_data, keywords_text, write_keywords),
     "figure-samples": Artefact((samples_held.HELD,), samples_data, write=write_samples),
     "figure-sensitivity": Artefact((ALONG_ALPHA, ALONG_BETA), write=write_sensitivity),
     "theory": Artefact((theory.RUNS,), theory_data, theory_text, write_theory),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 from collections import Counter
-from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -13,9 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from smartcl.experiments.feature_ranking import FATES, NEW, PERSISTS, RETURNS, VANISHES
-from smartcl.experiments.keywords import BRAZIL, NEWSGROUPS, TOP, KeywordStudy, study_keywords
-from smartcl.experiments.run import Progress
-from smartcl.experiments.spec import RunSpec
+from smartcl.experiments.keywords import KeywordStudy
 from smartcl.report.figures import save_figure
 
 COLOURS = {PERSISTS: "#b3263b", RETURNS: "#1f6f9f", NEW: "#2f7d4f", VANISHES: "#8a939c"}
@@ -27,23 +24,12 @@ LONGEST = 18
 LETTER = 0.045
 
 
-def make_keywords(
-    results_dir: Path,
-    out_dir: Path,
-    specs: Sequence[RunSpec] = (NEWSGROUPS, BRAZIL),
-    k: int = TOP,
-    data_dir: Path | None = None,
-    progress: Progress | None = None,
-) -> list[KeywordStudy]:
-    """Make the studies that are missing; write ``keywords-<dataset>.csv``, ``.svg`` and ``.png`` for each."""
-    out_dir.mkdir(parents=True, exist_ok=True)
-    studies = []
-    for spec in specs:
-        study = KeywordStudy.of(study_keywords(spec, results_dir, data_dir, progress), k)
-        write_keywords(study, out_dir / f"keywords-{spec.dataset}.csv")
-        save_figure(draw_keywords(study), out_dir / f"keywords-{spec.dataset}")
-        studies.append(study)
-    return studies
+def write_keywords_figure(study: KeywordStudy, stem: Path) -> list[Path]:
+    """``<stem>.csv``, ``.svg`` and ``.png``."""
+    stem.parent.mkdir(parents=True, exist_ok=True)
+    table = stem.with_name(f"{stem.name}.csv")
+    write_keywords(study, table)
+    return [table, *save_figure(draw_keywords(study), stem)]
 
 
 def write_keywords(study: KeywordStudy, path: Path) -> None:
