@@ -112,10 +112,10 @@ class RowTable:
         """As ``activate``, but nothing changes, and a feature never seen has the zero row."""
         distinct, local = torch.unique(features, return_inverse=True)
         rows = self._row_of[distinct].long()
-        known = rows >= 0
-        awake = self._awake(rows[known])
         values = torch.zeros(len(distinct), self.weight.shape[1])
-        values[known] = awake.average if average else awake.weight
+        for known in torch.split((rows >= 0).nonzero()[:, 0], PIECE):
+            weight, mid, _, _ = self._place(rows[known], average)
+            values.index_copy_(0, known, mid if average else weight)
         return values, local
 
     @torch.no_grad()
@@ -250,27 +250,34 @@ class RowTable:
 
     def _awake_piece(self, rows: torch.Tensor) -> _Slice:
         """These rows as a dense optimizer would have them now, had their gradient been zero while they slept."""
-        s = self.schedule
-        beta1, beta2 = s.betas
-        last = self.last[rows]
+        weight, average, mean, square = self._place(rows, average=True)
+        slept = (self.step - self.last[rows]).double()
+        if bool(slept.any()):
+            beta1, beta2 = self.schedule.betas
+            mean, square = mean * _column(beta1**slept), square * _column(beta2**slept)
+        return _Slice(weight, mean, square, average)
+
+    def _place(
+        self, rows: torch.Tensor, average: bool
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Where rows and, if wanted, their averages (else the rows again) are now; their moments when last touched."""
+        s, last, average = self.schedule, self.last[rows], average and bool(self.schedule.average)
         weight, mean, square = (table.index_select(0, rows) for table in (self.weight, self.mean, self.square))
-        average = self.average.index_select(0, rows) if s.average else weight
+        mid = self.average.index_select(0, rows) if average else weight
         if not bool((last < self.step).any()):
-            return _Slice(weight, mean, square, average)
-        slept = (self.step - last).double()
-        path = mean / (square.sqrt() + _column(s.eps * (1 - beta2 ** last.clamp(min=1).double()).sqrt()))
+            return weight, mid, mean, square
+        path = mean / (square.sqrt().add_(_column(s.eps * (1 - s.betas[1] ** last.clamp(min=1).double()).sqrt())))
         reach, norm, shrinkage = self._lengths(rows)
-        pushed = weight - _column(reach) * path
+        pushed = weight.addcmul_(_column(-reach), path)
         weight = pushed * _column(shrink_factor(norm, shrinkage)) if s.shrink else pushed
-        if s.average:
-            fades_after = norm / s.shrink if s.shrink else slept
-            kept, momentum, shrinking = trails(s.average, s.betas, last, self.step, fades_after)
-            average = torch.lerp(weight, average, _column(kept)).addcmul_(_column(s.lr * momentum), path)
-            if s.shrink:
-                average.addcmul_(_column(s.shrink * shrinking / norm.clamp(min=1e-30)), pushed)
-        else:
-            average = weight
-        return _Slice(weight, mean * _column(beta1**slept), square * _column(beta2**slept), average)
+        if not average:
+            return weight, weight, mean, square
+        fades_after = norm / s.shrink if s.shrink else (self.step - last).double()
+        kept, momentum, shrinking = trails(s.average, s.betas, last, self.step, fades_after)
+        mid = torch.lerp(weight, mid, _column(kept)).addcmul_(_column(s.lr * momentum), path)
+        if s.shrink:
+            mid.addcmul_(_column(s.shrink * shrinking / norm.clamp(min=1e-30)), pushed)
+        return weight, mid, mean, square
 
     def _lengths(self, rows: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """How far momentum carried each row along its path, its norm there, and by how much that shrank since."""
