@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from smartcl.experiments.metrics import SCORES
 from smartcl.experiments.table import Row, Table
 from smartcl.learners.methods import METHODS
+from smartcl.streams.flu import SEASONS
 
 #: The paper's training, for SMART's memory: nothing of ours but the store.
 PAPERS_RECIPE: dict[str, Any] = {
@@ -39,6 +41,14 @@ SETTINGS = {
 }
 NOISES = {name: {"memory": "300 samples", "noise": f"{name}:0.3"} for name in ("foreign", "uniform", "flip")}
 
+#: Every method that remembers samples in the bytes it is given.
+WITHOUT_MEMORY = ("finetune", "l2", "ewc", "ewc-online", "si", "mas", "ncc", "joint")
+REPLAYING = tuple(Row(name, name) for name in METHODS if name not in WITHOUT_MEMORY)
+WORDS = {
+    **{f"flu-{years}": {"dataset": f"flu-{years}", "memory": "300 samples"} for years in SEASONS},
+    "newsgroups": {"dataset": "newsgroups", "memory": "256kB"},
+}
+
 OWN_TABLES = (
     Table(
         "ablation",
@@ -58,5 +68,16 @@ OWN_TABLES = (
         tuple(NOISES),
         NOISES.__getitem__,
         {},
+    ),
+    Table(
+        "words",
+        "Every method with a memory on flu (300 samples' bytes) and 20 Newsgroups (256 kB)",
+        None,
+        REPLAYING,
+        tuple(WORDS),
+        WORDS.__getitem__,
+        {},
+        seeds=3,
+        metrics=tuple(SCORES),
     ),
 )
