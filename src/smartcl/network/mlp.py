@@ -11,6 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+from smartcl.network.bag import embedding_sum
 from smartcl.network.initial import Initial
 from smartcl.network.inputs import Prepared, SparseInput, concatenate
 from smartcl.network.joint import joint_product
@@ -88,11 +89,6 @@ class AveragedRowInput(nn.Module):
         assert isinstance(part, SparseInput)
         rows, local = self.table.peek(part.indices, average=True)
         return embedding_sum(rows, local, part) + self.bias
-
-
-def embedding_sum(weight: torch.Tensor, indices: torch.Tensor, part: SparseInput) -> torch.Tensor:
-    """``x @ weight`` for CSR rows ``x``, given the row of ``weight`` each non-zero refers to."""
-    return F.embedding_bag(indices, weight, part.offsets, mode="sum", per_sample_weights=part.values)
 
 
 class MLP(nn.Module):
