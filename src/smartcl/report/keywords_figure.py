@@ -52,7 +52,7 @@ def draw_keywords(study: KeywordStudy) -> Figure:
     axes = figure.subplots()
     axes.set(xlim=(-0.5, len(study.tasks) - 0.5), ylim=(ranks + 0.5, 0.5))
     axes.set_yticks(range(1, ranks + 1))
-    axes.set_xticks(range(len(study.tasks)), [name.replace(" / ", "\n/ ") for name in study.tasks], fontsize=8)
+    axes.set_xticks(range(len(study.tasks)), [_lines(name) for name in study.tasks])
     axes.tick_params(length=0, labeltop=True, labelbottom=False, labelsize=8)
     axes.spines[:].set_visible(False)
     _link(axes, study)
@@ -86,6 +86,11 @@ def _title(figure: Figure, axes: Axes, study: KeywordStudy, ranks: int) -> None:
 def _style(fate: str) -> dict[str, Any]:
     weight = "normal" if fate == VANISHES else "bold"
     return {"ha": "center", "fontsize": 8.5, "weight": weight, "color": COLOURS[fate]}
+
+
+def _lines(task: str) -> str:
+    """Two groups, or a city and its state, one below the other."""
+    return task.replace(" / ", "\n/ ").replace("_", "\n")
 
 
 def _cut(name: str) -> str:
