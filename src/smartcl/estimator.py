@@ -41,7 +41,7 @@ class SmartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
-    >>> model = SmartClassifier(memory="1kB", hidden=(32,), lr=1e-3, random_state=0).fit(X, y)
+    >>> model = SmartClassifier(memory="1kB", random_state=0).fit(X, y)
     >>> model.score(X, y) > 0.9
     True
     >>> model.memory_
