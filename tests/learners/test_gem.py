@@ -170,3 +170,8 @@ def test_a_batch_without_task_is_refused(build):
 def test_a_negative_margin_is_refused():
     with pytest.raises(ValueError, match="margin must not be negative"):
         gem(small_spec(), 900, margin=-0.1)
+
+
+def test_a_memory_without_gradient_opposes_nothing():
+    assert project_on_one(np.array([[0.0]]), np.array([0.0])) == [0.0]
+    assert project_on_one(np.array([[1e-40]]), np.array([-1e-20])) == [0.0]

@@ -57,10 +57,13 @@ def project(K: Floats, c: Floats, margin: float = 0.5) -> Floats:
 def project_on_one(K: Floats, c: Floats) -> Floats:
     """A-GEM's closed form ``v = −⟨g, ḡ⟩/⟨ḡ, ḡ⟩``: the projected gradient is orthogonal to the one it opposed.
 
+    A memory learned to the last digit has no gradient, and nothing to oppose.
+
     >>> project_on_one(np.array([[4.0]]), np.array([-2.0]))
     array([0.5])
     """
-    v: Floats = np.maximum(0.0, -c) / np.diag(K)
+    square = np.diag(K)
+    v: Floats = np.divide(np.maximum(0.0, -c), square, out=np.zeros_like(c), where=square > 1e-30)
     return v
 
 
