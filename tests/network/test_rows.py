@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from smartcl.network.prox import row_norms, shrink_rows_
-from smartcl.network.rows import RowSchedule, RowTable
-from smartcl.network.sleep import warm_decay
+from smartcl.network.rows import RowTable
+from smartcl.network.sleep import RowSchedule, warm_decay
 
 WIDTH = 5
 

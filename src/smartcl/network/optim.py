@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from smartcl.network.mlp import MLP
-from smartcl.network.rows import RowSchedule
+from smartcl.network.sleep import RowSchedule
 
 
 class Adam:

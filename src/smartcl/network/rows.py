@@ -14,26 +14,10 @@ from typing import Any
 import torch
 
 from smartcl.network.prox import prox_preconditioned, shrink_factor, shrink_rows_
-from smartcl.network.sleep import pushes, trails, warm_decay
+from smartcl.network.sleep import RowSchedule, pushes, trails, warm_decay
 
 #: Rows worked on at a time: what is made of them stays in the cache.
 PIECE = 4096
-
-
-@dataclass(frozen=True)
-class RowSchedule:
-    """What happens to a row at each step: Adam's constants, the shrinkage of its norm, the decay of its average.
-
-    Every ``prox_every`` steps, the rows then touched take the proximal step with ``prox_every`` times ``prox``.
-    """
-
-    lr: float = 1e-3
-    betas: tuple[float, float] = (0.9, 0.999)
-    eps: float = 1e-8
-    shrink: float = 0.0
-    average: float = 0.0
-    prox: float = 0.0
-    prox_every: int = 1
 
 
 @dataclass

@@ -8,6 +8,7 @@ a table over ``t`` makes the sum of any stretch of steps a difference of two ent
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate
 from typing import TypeAlias
@@ -15,6 +16,22 @@ from typing import TypeAlias
 import torch
 
 Betas: TypeAlias = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class RowSchedule:
+    """What happens to a row at each step: Adam's constants, the shrinkage of its norm, the decay of its average.
+
+    Every ``prox_every`` steps, the rows then touched take the proximal step with ``prox_every`` times ``prox``.
+    """
+
+    lr: float = 1e-3
+    betas: tuple[float, float] = (0.9, 0.999)
+    eps: float = 1e-8
+    shrink: float = 0.0
+    average: float = 0.0
+    prox: float = 0.0
+    prox_every: int = 1
 
 
 def fading(betas: Betas) -> float:
