@@ -128,6 +128,7 @@ def test_a_row_table_takes_the_exact_step_on_the_rows_each_step_touches(monkeypa
         lasso = GroupLasso(strength, "exact")
         network, adam = on_row_table(lasso, monkeypatch)
         lasso.settle(network, adam)
+        network.table.commit()
         tables.append((network, network.table))
     (_, plain), (network, table) = tables
     touched, sleeping = table._row_of[:8].long(), table._row_of[8:11].long()

@@ -94,9 +94,11 @@ def test_rows_of_a_table(monkeypatch: pytest.MonkeyPatch) -> None:
         expected += (penalty.importance[name] * (value - penalty.anchors[name]) ** 2).sum().item()
     assert penalty.penalty(network).item() == pytest.approx(0.5 * expected, rel=1e-5)
 
-    batch = [0, 3, 10, 11]
+    table.commit()
+    batch = [3, 10, 0, 11]
     network(rows_of(batch)).square().sum().backward()
-    _, leaf = table.active
+    rows, leaf = table.active
+    assert rows.tolist() == [0, 3, 4, 5]
     assert leaf.grad is not None
     before = leaf.grad.clone()
     penalty.add_gradient(network)

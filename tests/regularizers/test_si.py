@@ -81,6 +81,7 @@ def test_a_row_table_follows_the_dense_path(monkeypatch: pytest.MonkeyPatch) -> 
     assert table is not None
     table.activate(torch.arange(3))
     table.activate(torch.arange(FEATURES))
+    table.commit()
     with torch.no_grad():
         table.weight[:FEATURES] = dense.full_weights()["first.weight"]
         for name, value in wide.named_parameters():
@@ -93,6 +94,7 @@ def test_a_row_table_follows_the_dense_path(monkeypatch: pytest.MonkeyPatch) -> 
             step(network, optimizer, si, rows, y)
             if number % 3 == 2:
                 si.consolidate(network, rows, y)
+            table.commit()
         penalties.append(si)
     for name, value in penalties[0].importance.items():
         torch.testing.assert_close(penalties[1].importance[name], value, rtol=1e-3, atol=1e-4 * float(value.max()))

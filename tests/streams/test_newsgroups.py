@@ -99,7 +99,7 @@ def test_cached_files_give_the_words_of_each_pair(tmp_path: Path) -> None:
     put(tmp_path / "data" / "newsgroups")
     stream = load_stream("newsgroups")
     assert stream.name == "newsgroups"
-    assert (stream.spec.sparse, stream.n_classes, stream.batch_size) == (True, 2, 50)
+    assert (stream.spec.sparse, stream.n_classes, stream.batch_size) == (True, 2, 300)
     check_content(stream)
 
 

@@ -13,14 +13,12 @@ from smartcl.network.average import WeightAverage
 from smartcl.network.inputs import Prepared
 from smartcl.network.mlp import MLP
 from smartcl.network.optim import Adam
+from smartcl.network.sleep import AVERAGE_EVERY
 from smartcl.regularizers.regularizer import Regularizer
 from smartcl.streams.stream import InputSpec
 
-#: Steps between two looks of the average at the weights.
-AVERAGE_EVERY = 4
-
 #: Steps between two proximal steps on a row table, each with the strength of all of them.
-PROX_EVERY = 10
+PROX_EVERY = 20
 
 
 class Model:

@@ -28,6 +28,8 @@ from smartcl.streams.stream import InputSpec
 FULL_DOUBT = 0.02
 #: The number of samples over which that share is averaged, about.
 DOUBT_SAMPLES = 500
+#: Of a memory more than twice as large, each batch is replayed with so many, and costs the same however large it is.
+ROTATION = 1000
 
 
 @dataclass(frozen=True)
@@ -91,8 +93,10 @@ class Sceptic(Learner):
 
         Under full doubt half as many: what is replayed often is learned by heart, wrong labels too.
         """
-        count = min(round(self.recipe.replay * (1 - self.doubt / 2)), len(self.memory))
-        return [self.rng.choice(len(self.memory), count, replace=False) for _ in range(self.recipe.iterations)]
+        held = len(self.memory)
+        pool = self.rng.choice(held, ROTATION, replace=False) if held > 2 * ROTATION else np.arange(held)
+        count = min(round(self.recipe.replay * (1 - self.doubt / 2)), len(pool))
+        return [pool[self.rng.choice(len(pool), count, replace=False)] for _ in range(self.recipe.iterations)]
 
     @torch.no_grad()
     def opinion(self, draws: Sequence[Ints]) -> torch.Tensor:

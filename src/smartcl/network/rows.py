@@ -1,47 +1,30 @@
 """A first layer for millions of sparse features: a row of weights per feature seen, updated when touched.
 
 A dense Adam step would move every row at every step: the moments decay, the stale momentum still pushes, the group
-lasso shrinks, the average follows. Here a row sleeps from its last touch to the next, and ``_awake`` applies what it
-missed in closed form, so the cost of a step is linear in the non-zeros of its batch.
+lasso shrinks, the average follows. Here a row sleeps until a batch needs it, and ``_woken`` applies what it missed in
+closed form; then it takes the batch's steps with the others that are awake. The cost of a batch is linear in its
+non-zeros and those it replays.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Any
 
 import torch
 
-from smartcl.network.prox import prox_preconditioned, shrink_factor, shrink_rows_
-from smartcl.network.sleep import RowSchedule, pushes, trails, warm_decay
+from smartcl.network.awake import AwakeRows, RowState, grown
+from smartcl.network.prox import row_norms, shrink_factor
+from smartcl.network.sleep import RowSchedule, pushes, trails
 
-#: Rows worked on at a time: what is made of them stays in the cache.
-PIECE = 4096
-
-
-@dataclass
-class _Slice:
-    """Some rows, brought up to the present."""
-
-    weight: torch.Tensor
-    mean: torch.Tensor
-    square: torch.Tensor
-    average: torch.Tensor
-
-    @classmethod
-    def join(cls, pieces: list[_Slice]) -> _Slice:
-        columns = zip(*((p.weight, p.mean, p.square, p.average) for p in pieces), strict=True)
-        return cls(*(torch.cat(column) for column in columns))
-
-    def pieces(self) -> Iterator[_Slice]:
-        """Views of at most ``PIECE`` rows each."""
-        columns = (torch.split(c, PIECE) for c in (self.weight, self.mean, self.square, self.average))
-        return (_Slice(*piece) for piece in zip(*columns, strict=True))
+#: Sleeping rows looked at at a time: what is made of them stays in the cache.
+PIECE = 1024
 
 
 class RowTable:
     """Weights, Adam moments and averages of the features seen so far.
+
+    What ``activate`` wakes stays awake until ``commit`` puts it back; ``rollback`` forgets it instead.
 
     >>> table = RowTable(n_features=1_000_000, width=2, initial=lambda rows: torch.ones(rows, 2))
     >>> rows, local = table.activate(torch.tensor([7, 999_999, 7]))
@@ -60,9 +43,10 @@ class RowTable:
         self.weight, self.mean, self.square, self.average = (torch.zeros(0, width) for _ in range(4))
         self.last = torch.zeros(0, dtype=torch.int64)
         self.products = torch.zeros(0, 3)
-        self._active: tuple[torch.Tensor, torch.Tensor, _Slice] | None = None
-        self._journal: list[dict[str, torch.Tensor]] | None = None
-        self._journalled = torch.zeros(0, dtype=torch.bool)
+        self._awake = AwakeRows(width)
+        #: Where each row is among those awake, or -1.
+        self._position = torch.zeros(0, dtype=torch.int64)
+        self._leaf, self._touched = torch.zeros(0, width), torch.zeros(0, dtype=torch.int64)
         self._before = (0, 0)
 
     def __len__(self) -> int:
@@ -78,179 +62,165 @@ class RowTable:
         return self._row_of >= 0
 
     def activate(self, features: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """The distinct rows these features need, as a leaf that collects their gradient, and each one's place in it."""
-        distinct, local = torch.unique(features, return_inverse=True)
-        rows = self._rows_for(distinct)
-        awake = self._awake(rows)
-        leaf = awake.weight.detach().requires_grad_()
-        self._active = (rows, leaf, awake)
-        return leaf, local
+        """All rows awake, these features' among them, as a leaf that collects their gradient; each feature's place."""
+        rows = self._rows_for(features)
+        asleep = rows[self._position[rows] < 0]
+        if len(asleep):
+            for some in torch.split(torch.unique(asleep), PIECE):
+                self._position[some] = torch.arange(len(self._awake), len(self._awake) + len(some))
+                self._awake.add(some, self._woken(some), self.step)
+        self._leaf, self._touched = self._awake.state.weight.detach().requires_grad_(), self._position[rows]
+        return self._leaf, self._touched
 
     @property
     def active(self) -> tuple[torch.Tensor, torch.Tensor]:
         """The rows of the last ``activate`` and the leaf that holds their weights and gradient."""
-        assert self._active is not None
-        return self._active[0], self._active[1]
+        return self._awake.rows[: len(self._leaf)], self._leaf
 
     def peek(self, features: torch.Tensor, average: bool = False) -> tuple[torch.Tensor, torch.Tensor]:
-        """As ``activate``, but nothing changes, and a feature never seen has the zero row."""
+        """The distinct rows of these features and each one's place; nothing changes, one never seen has zeros."""
         distinct, local = torch.unique(features, return_inverse=True)
         rows = self._row_of[distinct].long()
         values = torch.zeros(len(distinct), self.weight.shape[1])
         for known in torch.split((rows >= 0).nonzero()[:, 0], PIECE):
-            weight, mid, _, _ = self._place(rows[known], average)
-            values.index_copy_(0, known, mid if average else weight)
+            values[known] = self._look(rows[known], average and bool(self.schedule.average))
         return values, local
 
-    @torch.no_grad()
     def apply_gradient(self) -> None:
-        """One Adam step on the active rows, then the shrinkage and the average."""
-        assert self._active is not None
-        rows, leaf, awake = self._active
-        assert leaf.grad is not None
+        """One Adam step on the rows awake, then the shrinkage and the average."""
+        assert self._leaf.grad is not None
         self.step += 1
-        self._remember(rows)
-        for piece, some, gradient in zip(
-            torch.split(rows, PIECE), awake.pieces(), torch.split(leaf.grad, PIECE), strict=True
-        ):
-            self._descend(piece, some, gradient)
-        self._active = None
+        self._awake.step(self._leaf.grad, self._touched, self.schedule, self.step)
 
     def group_norms(self) -> torch.Tensor:
         """The norm of each feature's row now; zero for one never seen."""
         pushed, shrinkage = self._lengths(torch.arange(self._used))[1:]
-        norms = torch.zeros(self.n_features)
-        seen = self.seen
-        norms[seen] = (pushed - shrinkage).clamp_(min=0).float()[self._row_of[seen].long()]
-        return norms
+        return self._by_feature((pushed - shrinkage).clamp_(min=0).float(), unseen=0.0)
 
     def alive(self) -> torch.Tensor:
         """Which features have a row that is not zero, or none yet: one never seen is not dead."""
         if self.schedule.shrink:
             return (self.group_norms() > 0) | ~self.seen
         # Without shrinkage a sleeping row neither dies nor revives: what it was when last touched still holds.
-        alive = torch.ones(self.n_features, dtype=torch.bool)
-        alive[self.seen] = (self.products[: self._used, 0] > 0)[self._row_of[self.seen].long()]
-        return alive
+        return self._by_feature(self.products[: self._used, 0].clone(), unseen=1.0) > 0
 
     def rows(self) -> torch.Tensor:
         """The weights of all rows now, in order of first sight."""
-        return self._awake(torch.arange(self._used)).weight
+        pieces = torch.split(torch.arange(self._used), PIECE)
+        return torch.cat([self._look(some, average=False) for some in pieces])
 
     def begin(self) -> None:
-        """From here on, remember what is overwritten, so that ``rollback`` can undo it."""
-        self._journal, self._before = [], (self._used, self.step)
-        self._journalled = torch.zeros(len(self.weight), dtype=torch.bool)
+        """From here on, what happens can be undone by ``rollback``."""
+        self._put_back()
+        self._before = (self._used, self.step)
 
     def commit(self) -> None:
-        self._journal, self._active = None, None
+        """What happened stands."""
+        self._put_back()
 
     def rollback(self) -> None:
         """Back to ``begin``."""
-        for entry in reversed(self._journal or []):
-            rows = entry["rows"]
-            for name in self._columns:
-                getattr(self, name)[rows] = entry[name]
+        self._dismiss()
         self._used, self.step = self._before
         self._row_of[self._row_of >= self._used] = -1
-        self.commit()
 
     def state_dict(self) -> dict[str, Any]:
         columns = {name: getattr(self, name)[: self._used].clone() for name in self._columns}
+        self._write(columns)
         return {"step": self.step, "row_of": self._row_of.clone(), **columns}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
+        self._dismiss()
         self.step = int(state["step"])
         self._row_of = state["row_of"].clone()
         for name in self._columns:
             setattr(self, name, state[name].clone())
         self._used = len(self.weight)
-        self._journalled = torch.zeros(self._used, dtype=torch.bool)
-        self.commit()
+        self._position = torch.full((self._used,), -1)
 
     def _rows_for(self, features: torch.Tensor) -> torch.Tensor:
-        rows = self._row_of[features].long()
-        new = rows < 0
-        count = int(new.sum())
-        if count:
-            self._reserve(self._used + count)
-            rows[new] = torch.arange(self._used, self._used + count)
-            self._row_of[features[new]] = rows[new].to(torch.int32)
-            fresh = slice(self._used, self._used + count)
-            self.weight[fresh] = self._initial(count)
+        """Each feature's row, made now if there is none yet."""
+        new = torch.unique(features[self._row_of[features] < 0])
+        if len(new):
+            self._reserve(self._used + len(new))
+            fresh = slice(self._used, self._used + len(new))
+            self._row_of[new] = torch.arange(fresh.start, fresh.stop, dtype=torch.int32)
+            self.weight[fresh] = self._initial(len(new))
             self.average[fresh] = self.weight[fresh]
             self.mean[fresh], self.square[fresh] = 0.0, 0.0
             self.products[fresh] = _products(self.weight[fresh], self.mean[fresh])
-            self.last[fresh] = self.step
-            self._used += count
-        return rows
+            self.last[fresh], self._position[fresh] = self.step, -1
+            self._used += len(new)
+        return self._row_of[features].long()
 
     def _reserve(self, rows: int) -> None:
         if rows <= len(self.weight):
             return
         capacity = min(max(rows, 2 * len(self.weight), 1024), max(self.n_features, rows))
-        for name in (*self._columns, "_journalled"):
-            old = getattr(self, name)
-            grown = old.new_zeros((capacity, *old.shape[1:]))
-            grown[: len(old)] = old
-            setattr(self, name, grown)
+        for name in (*self._columns, "_position"):
+            setattr(self, name, grown(getattr(self, name), capacity))
 
-    def _descend(self, rows: torch.Tensor, awake: _Slice, gradient: torch.Tensor) -> None:
-        """An Adam step on some rows that are awake."""
-        s, (beta1, beta2) = self.schedule, self.schedule.betas
-        awake.mean.lerp_(gradient, 1 - beta1)
-        awake.square.mul_(beta2).addcmul_(gradient, gradient, value=1 - beta2)
-        root = (1 - beta2**self.step) ** 0.5
-        path = awake.mean / awake.square.sqrt().add_(s.eps * root)
-        awake.weight.sub_(path, alpha=s.lr * root / (1 - beta1**self.step))
-        if s.shrink:
-            shrink_rows_(awake.weight, s.shrink)
-        if s.prox and self.step % s.prox_every == 0:
-            scale = awake.square.div(root**2).sqrt_().add_(s.eps)
-            awake.weight.copy_(prox_preconditioned(awake.weight, scale.div_(s.lr), s.prox * s.prox_every))
-            # No proximal step reaches a sleeping row: stale momentum would revive a dead one for good.
-            lives = (awake.weight != 0).any(dim=1, keepdim=True)
-            awake.mean.mul_(lives)
-            path.mul_(lives)
-        if s.average:
-            awake.average.lerp_(awake.weight, 1 - warm_decay(s.average, self.step))
-        self._write(rows, awake, path)
+    def _put_back(self) -> None:
+        self._write({name: getattr(self, name) for name in self._columns})
+        self._dismiss()
 
-    def _write(self, rows: torch.Tensor, now: _Slice, path: torch.Tensor) -> None:
-        """Keep these rows as they are now; ``path`` is where momentum pushes them from here."""
-        self.weight.index_copy_(0, rows, now.weight)
-        self.mean.index_copy_(0, rows, now.mean)
-        self.square.index_copy_(0, rows, now.square)
-        if self.schedule.average:
-            self.average.index_copy_(0, rows, now.average)
-        self.last[rows] = self.step
-        self.products[rows] = _products(now.weight, path)
+    def _dismiss(self) -> None:
+        """Nobody is awake."""
+        self._position[self._awake.rows] = -1
+        self._awake.clear()
+        self._leaf = self._leaf.new_zeros(0, self._leaf.shape[1])
 
-    def _awake(self, rows: torch.Tensor) -> _Slice:
-        """These rows as they are now, worked out piece by piece."""
-        if len(rows) <= PIECE:
-            return self._awake_piece(rows)
-        return _Slice.join([self._awake_piece(piece) for piece in torch.split(rows, PIECE)])
+    def _write(self, columns: dict[str, torch.Tensor]) -> None:
+        """Note in these columns how the rows awake are now; momentum pushes them from here."""
+        self._awake.follow(self.schedule, self.step)
+        for some in self._awake.pieces():
+            rows, now = self._awake.rows[some], self._awake.state[some]
+            columns["last"][rows] = self.step
+            columns["products"][rows] = _products(now.weight, self._path(now.mean, now.square, columns["last"][rows]))
+            for name in (
+                ("weight", "mean", "square", "average") if self.schedule.average else ("weight", "mean", "square")
+            ):
+                columns[name].index_copy_(0, rows, getattr(now, name))
 
-    def _awake_piece(self, rows: torch.Tensor) -> _Slice:
-        """These rows as a dense optimizer would have them now, had their gradient been zero while they slept."""
-        weight, average, mean, square = self._place(rows, average=True)
+    def _by_feature(self, by_row: torch.Tensor, unseen: float) -> torch.Tensor:
+        """Norms of rows by feature; those awake are measured, ``by_row`` tells the others."""
+        by_row[self._awake.rows] = row_norms(self._awake.state.weight)
+        result = torch.full((self.n_features,), unseen)
+        seen = self.seen
+        result[seen] = by_row[self._row_of[seen].long()]
+        return result
+
+    def _look(self, rows: torch.Tensor, average: bool) -> torch.Tensor:
+        """The weights of some rows now, or their averages."""
+        position = self._position[rows]
+        asleep = position < 0
+        if bool(asleep.all()):
+            return self._place(rows, average)[average]
+        awake = self._awake.state.average if average else self._awake.state.weight
+        values = awake[position.clamp(min=0)]
+        if bool(asleep.any()):
+            values[asleep] = self._place(rows[asleep], average)[average]
+        return values
+
+    def _woken(self, rows: torch.Tensor) -> RowState:
+        """Sleeping rows as a dense optimizer would have them now, had their gradient been zero while they slept."""
+        weight, average, mean, square = self._place(rows, average=bool(self.schedule.average))
         slept = (self.step - self.last[rows]).double()
         if bool(slept.any()):
             beta1, beta2 = self.schedule.betas
             mean, square = mean * _column(beta1**slept), square * _column(beta2**slept)
-        return _Slice(weight, mean, square, average)
+        return RowState(weight, mean, square, average)
 
     def _place(
         self, rows: torch.Tensor, average: bool
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Where rows and, if wanted, their averages (else the rows again) are now; their moments when last touched."""
-        s, last, average = self.schedule, self.last[rows], average and bool(self.schedule.average)
+        """Where sleeping rows and, if wanted, their averages (else the rows again) are now; their moments back then."""
+        s, last = self.schedule, self.last[rows]
         weight, mean, square = (table.index_select(0, rows) for table in (self.weight, self.mean, self.square))
         mid = self.average.index_select(0, rows) if average else weight
         if not bool((last < self.step).any()):
             return weight, mid, mean, square
-        path = mean / (square.sqrt().add_(_column(s.eps * (1 - s.betas[1] ** last.clamp(min=1).double()).sqrt())))
+        path = self._path(mean, square, last)
         reach, norm, shrinkage = self._lengths(rows)
         pushed = weight.addcmul_(_column(-reach), path)
         weight = pushed * _column(shrink_factor(norm, shrinkage)) if s.shrink else pushed
@@ -263,6 +233,11 @@ class RowTable:
             mid.addcmul_(_column(s.shrink * shrinking / norm.clamp(min=1e-30)), pushed)
         return weight, mid, mean, square
 
+    def _path(self, mean: torch.Tensor, square: torch.Tensor, last: torch.Tensor) -> torch.Tensor:
+        """The direction in which momentum pushes a row on from its last step."""
+        root = (1 - self.schedule.betas[1] ** last.clamp(min=1).double()).sqrt_()
+        return mean / square.sqrt().add_(_column(self.schedule.eps * root))
+
     def _lengths(self, rows: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """How far momentum carried each row along its path, its norm there, and by how much that shrank since."""
         last = self.last[rows]
@@ -270,15 +245,6 @@ class RowTable:
         own, across, path = self.products[rows].double().unbind(dim=1)
         norm = (own - 2 * reach * across + reach.square() * path).clamp_(min=0).sqrt_()
         return reach, norm, (self.step - last).double() * self.schedule.shrink
-
-    def _remember(self, rows: torch.Tensor) -> None:
-        if self._journal is None:
-            return
-        fresh = rows[~self._journalled[rows]]
-        if len(fresh):
-            self._journalled[fresh] = True
-            entry = {name: getattr(self, name).index_select(0, fresh) for name in self._columns}
-            self._journal.append({"rows": fresh, **entry})
 
 
 def _products(weight: torch.Tensor, path: torch.Tensor) -> torch.Tensor:

@@ -17,6 +17,9 @@ import torch
 
 Betas: TypeAlias = tuple[float, float]
 
+#: Steps between two looks of an average at the weights.
+AVERAGE_EVERY = 4
+
 
 @dataclass(frozen=True)
 class RowSchedule:

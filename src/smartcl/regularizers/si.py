@@ -49,7 +49,7 @@ class SI(QuadraticPenalty):
             raise ValueError(f"damping must be positive, got {damping}")
         self.damping = damping
         self.gain: dict[str, torch.Tensor] = {}
-        self._step: list[tuple[str, torch.Tensor | None, torch.Tensor, torch.Tensor]] = []
+        self._step: list[tuple[str, torch.Tensor, torch.Tensor | None, torch.Tensor, torch.Tensor]] = []
 
     def add_gradient(self, network: MLP) -> None:
         if not self.strength:
@@ -58,17 +58,16 @@ class SI(QuadraticPenalty):
         for name, weight, rows in network.slots():
             if weight.grad is not None:
                 self._start(name, weight.detach() if rows is None else _stored(network))
-                self._step.append((name, rows, weight.detach().clone(), weight.grad.clone()))
+                self._step.append((name, weight.detach(), rows, weight.detach().clone(), weight.grad.clone()))
         super().add_gradient(network)
 
     @torch.no_grad()
     def after_step(self, network: MLP, optimizer: Adam) -> None:
-        parameters = dict(network.named_parameters())
-        for name, rows, before, slope in self._step:
+        for name, weight, rows, before, slope in self._step:
             if rows is None:
-                self.gain[name].addcmul_(slope, before - parameters[name])
+                self.gain[name].addcmul_(slope, before - weight)
             else:
-                self.gain[name].index_add_(0, rows, slope * (before - _stored(network)[rows]))
+                self.gain[name].index_add_(0, rows, slope * (before - weight))
         self._step = []
 
     def consolidate(self, network: MLP, rows: Prepared, y: torch.Tensor) -> None:
@@ -102,7 +101,7 @@ class SI(QuadraticPenalty):
 
 
 def _stored(network: MLP) -> torch.Tensor:
-    """The rows of a row table as last touched: a view that costs nothing, true for rows just made or moved."""
+    """The rows of a row table as last put to sleep: a view that costs nothing, true for rows just made."""
     assert network.table is not None
     return network.table.weight[: len(network.table)]
 

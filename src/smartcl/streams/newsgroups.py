@@ -18,15 +18,16 @@ from smartcl.streams.corruption import NoiseModel, corrupt, misplace
 from smartcl.streams.digit_tasks import CORRUPT, MISPLACE, pair_label
 from smartcl.streams.fetch import cache_folder
 from smartcl.streams.newsgroup_texts import PACKAGE_FILES, obtain, read_tab
-from smartcl.streams.panel import BATCH_SIZE, Csr, log_counts
+from smartcl.streams.panel import Csr, log_counts
 from smartcl.streams.stream import InputSpec, Task, TaskStream
 
 FOLDER = "newsgroups"
 LEAST_MESSAGES = 2
+BATCH_SIZE = 300
 
 
 def newsgroups(data_dir: Path | str | None = None, seed: int = 0, noise: NoiseModel | str | None = None) -> TaskStream:
-    """The pairs of groups one after the other, all their messages, in batches of 50.
+    """The pairs of groups one after the other, all their messages, in batches of 300.
 
     Without the files in the folder ``newsgroups`` of the data folder they are fetched there; the stream's name
     says so if they are scikit-learn's copy, which has a few messages more.
