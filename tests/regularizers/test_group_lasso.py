@@ -145,9 +145,33 @@ def test_a_row_table_takes_the_exact_step_on_the_rows_each_step_touches(monkeypa
     assert len(sleeping) == 3
 
 
-def test_a_row_table_has_no_subgradient_form(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(ValueError, match="no sub-gradient form"):
-        on_row_table(GroupLasso(0.1, "subgradient"), monkeypatch)
+def test_on_rows_awake_the_subgradient_form_is_that_of_a_dense_layer(monkeypatch: pytest.MonkeyPatch) -> None:
+    dense = MLP(SPARSE, (8,), np.random.default_rng(0))
+    monkeypatch.setattr("smartcl.network.mlp.ROW_TABLE_WEIGHTS", 0)
+    wide = MLP(SPARSE, (8,), np.random.default_rng(1))
+    assert wide.table is not None
+    wide.table.activate(torch.arange(16))
+    wide.table.commit()
+    start = dense.state_dict()
+    wide.table.weight[:16] = start.pop("first.weight")
+    wide.load_state_dict(start)
+    rows = prepare(sparse.csr_array(np.eye(16, dtype=np.float32)), SPARSE)
+    for network in (dense, wide):
+        lasso, adam = GroupLasso(3.0, "subgradient", threshold=0.15), Adam(network, lr=1e-2)
+        adam.schedule_rows(0.0, 0.0)
+        for _ in range(30):
+            adam.zero_grad()
+            network(rows).square().sum().backward()
+            lasso.add_gradient(network)
+            adam.step()
+            lasso.after_step(network, adam)
+        lasso.settle(network, adam)
+    expected = dense.full_weights()["first.weight"]
+    dead = (expected == 0).all(dim=1)
+    assert 0 < int(dead.sum()) < 16
+    torch.testing.assert_close(wide.full_weights()["first.weight"], expected, rtol=1e-4, atol=1e-6)
+    wide.table.commit()
+    assert torch.equal(wide.alive(), ~dead)
 
 
 def test_the_form_is_checked() -> None:

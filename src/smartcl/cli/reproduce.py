@@ -68,7 +68,7 @@ def reproduce(
         }
     folder = ResultFolder(results)
     tables = [table for artefact in artefacts.values() for table in artefact.tables]
-    wanted = [] if show else missing([spec for table in tables for spec in table.specs(seeds or table.seeds)], folder)
+    wanted = [] if show else missing([spec for table in tables for spec in table.specs(seeds)], folder)
     failures = _run(wanted, folder, _engine(engine, address, workers), data) if wanted else {}
     said = {each: artefact_data(each, artefact, seeds, folder) for each, artefact in artefacts.items()}
     if as_json:

@@ -18,8 +18,8 @@ class Row:
     """A method with its parameters, and what is read of its runs.
 
     ``printed`` is the row of the paper's table to set beside it, ``at`` what this row decides of a run instead of the
-    column, ``versus`` a row to compare with seed by seed. A row with a ``reference`` shows that reference line, which
-    every run of the method carries.
+    column, ``versus`` a row to compare with seed by seed, ``seeds`` how many are enough where the table asks for more.
+    A row with a ``reference`` shows that reference line, which every run of the method carries.
     """
 
     label: str
@@ -29,6 +29,7 @@ class Row:
     at: dict[str, str] = field(default_factory=dict)
     versus: Row | None = None
     reference: str | None = None
+    seeds: int | None = None
 
 
 @dataclass(frozen=True)
@@ -48,9 +49,20 @@ class Table:
     seeds: int = 5
     metrics: tuple[str, ...] = ("accuracy",)
 
-    def specs(self, seeds: int) -> list[RunSpec]:
-        """Every run of the table, all cells of a seed before the next seed."""
-        return [self.spec(row, column, seed) for seed in range(seeds) for row in self.rows for column in self.columns]
+    def specs(self, seeds: int | None = None) -> list[RunSpec]:
+        """Every run of the table, all cells of a seed before the next; each row's own number of seeds, or so many."""
+        wanted = {row.label: seeds or self.seeds_of(row) for row in self.rows}
+        return [
+            self.spec(row, column, seed)
+            for seed in range(max(wanted.values(), default=0))
+            for row in self.rows
+            for column in self.columns
+            if seed < wanted[row.label]
+        ]
+
+    def seeds_of(self, row: Row) -> int:
+        """How many seeds the row is to have."""
+        return self.seeds if row.seeds is None else min(row.seeds, self.seeds)
 
     def spec(self, row: Row, column: str, seed: int) -> RunSpec:
         settings = {"dataset": self.dataset, **self.at(column), **row.at}

@@ -92,6 +92,13 @@ class RowTable:
         self.step += 1
         self._awake.step(self._leaf.grad, self._touched, self.schedule, self.step)
 
+    @torch.no_grad()
+    def bury(self, threshold: float) -> None:
+        """Set rows awake to zero whose weights are all below the threshold; asleep they stay so."""
+        now = self._awake.state
+        dead = now.weight.abs().amax(dim=1) < threshold
+        now.weight[dead], now.mean[dead] = 0.0, 0.0
+
     def group_norms(self) -> torch.Tensor:
         """The norm of each feature's row now; zero for one never seen."""
         pushed, shrinkage = self._lengths(torch.arange(self._used))[1:]
@@ -177,9 +184,7 @@ class RowTable:
             rows, now = self._awake.rows[some], self._awake.state[some]
             columns["last"][rows] = self.step
             columns["products"][rows] = _products(now.weight, self._path(now.mean, now.square, columns["last"][rows]))
-            for name in (
-                ("weight", "mean", "square", "average") if self.schedule.average else ("weight", "mean", "square")
-            ):
+            for name in ("weight", "mean", "square", "average"):
                 columns[name].index_copy_(0, rows, getattr(now, name))
 
     def _by_feature(self, by_row: torch.Tensor, unseen: float) -> torch.Tensor:

@@ -23,7 +23,7 @@ class GroupLasso(Regularizer):
       ``threshold`` set to zero once per batch.
 
     A row table shrinks a row's norm when it is touched; in the exact form every few steps take the proximal step, with
-    the strength of all of them, on the rows then touched. It has no sub-gradient form.
+    the strength of all of them, on the rows then touched. The sub-gradient reaches only rows that are awake.
     """
 
     def __init__(self, strength: float, form: str = "decoupled", threshold: float = 1e-4) -> None:
@@ -39,26 +39,30 @@ class GroupLasso(Regularizer):
 
     def add_gradient(self, network: MLP) -> None:
         if self.strength and self.form == "subgradient":
-            weight = _dense(network)
+            weight = next(weight for name, weight, _ in network.slots() if name == "first.weight")
             assert weight.grad is not None
             weight.grad.add_(subgradient(weight.detach()), alpha=self.strength)
 
     @torch.no_grad()
     def after_step(self, network: MLP, optimizer: Adam) -> None:
         self._steps += 1
-        if self.strength and self.form == "decoupled" and network.table is None:
-            shrink_rows_(_dense(network), optimizer.lr * self.strength)
+        if self.strength and self.form == "decoupled" and isinstance(network.first, DenseInput):
+            shrink_rows_(network.first.weight, optimizer.lr * self.strength)
 
     @torch.no_grad()
     def settle(self, network: MLP, optimizer: Adam) -> None:
         steps, self._steps = self._steps, 0
-        if not self.strength or self.form == "decoupled" or network.table is not None:
+        if not self.strength:
             return
-        weight = _dense(network)
-        if self.form == "exact":
-            weight.copy_(prox_preconditioned(weight, optimizer.metric(weight), self.strength * steps))
-        else:
-            weight[weight.abs().amax(dim=1) < self.threshold] = 0.0
+        if isinstance(network.first, DenseInput):
+            weight = network.first.weight
+            if self.form == "exact":
+                weight.copy_(prox_preconditioned(weight, optimizer.metric(weight), self.strength * steps))
+            elif self.form == "subgradient":
+                weight[weight.abs().amax(dim=1) < self.threshold] = 0.0
+        elif self.form == "subgradient":
+            assert network.table is not None
+            network.table.bury(self.threshold)
 
     def row_shrinkage(self, lr: float) -> float:
         return lr * self.strength if self.form == "decoupled" else 0.0
@@ -71,9 +75,3 @@ class GroupLasso(Regularizer):
 
     def load_state_dict(self, state: dict[str, int]) -> None:
         self._steps = int(state["steps"])
-
-
-def _dense(network: MLP) -> torch.nn.Parameter:
-    if not isinstance(network.first, DenseInput):
-        raise ValueError("a row table has no sub-gradient form of the group lasso: set form='exact' or 'decoupled'")
-    return network.first.weight

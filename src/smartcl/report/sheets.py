@@ -45,20 +45,22 @@ def missing_sheet(runs: Runs) -> Sheet:
     tidy: list[tuple[object, ...]] = [("table", "row", "column", "runs", "of")]
     for table in TABLES.values():
         held = [
-            (row.label, column, len(runs.of_cell(table, row, column))) for row in table.rows for column in table.columns
+            (row.label, column, len(runs.of_cell(table, row, column)), table.seeds_of(row))
+            for row in table.rows
+            for column in table.columns
         ]
-        there, empty = sum(min(n, table.seeds) for _, _, n in held), sum(not n for _, _, n in held)
-        full = there == len(held) * table.seeds
+        there, asked = sum(min(n, wanted) for *_, n, wanted in held), sum(wanted for *_, wanted in held)
+        empty = sum(not n for *_, n, _ in held)
         lines.append(
             (
                 Cell.of(table.name),
                 Cell.of(there, 0),
-                Cell.of(len(held) * table.seeds, 0),
+                Cell.of(asked, 0),
                 Cell.of(empty, 0),
-                Cell.of("complete" if full else f"smartcl reproduce {table.name} --seeds {table.seeds}"),
+                Cell.of("complete" if there == asked else f"smartcl reproduce {table.name}"),
             )
         )
-        tidy += [(table.name, *cell, table.seeds) for cell in held if cell[2] < table.seeds]
+        tidy += [(table.name, *cell) for cell in held if cell[2] < cell[3]]
     heads = ("table", "runs there", "runs asked for", "cells without a run", "command")
     stale = (
         "" if not runs.stale else f"{count(runs.stale)} in the folder had other defaults, or a damaged file: left out."
