@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from smartcl.cli.app import call
+from smartcl.experiments.results import ResultFolder
+from smartcl.experiments.tables import TABLES
 from smartcl.experiments.tensorboard import write_events
 
 TINY = ["--dataset", "disjoint-digits", "--set", "iterations=1", "--set", "hidden=8", "--memory", "20 samples"]
@@ -109,3 +111,15 @@ def test_a_missing_package_is_one_line_before_the_run(tmp_path, capsys, monkeypa
     monkeypatch.setattr("smartcl.learners.learner.Learner.observe", lambda *_: pytest.fail("trained"))
     assert call(["run", *TINY, "--tensorboard", str(tmp_path)]) == 2
     assert "pip install 'smartcl[tensorboard]'" in capsys.readouterr().err
+
+
+def test_a_table_writes_one_event_file_for_each_run_that_is_there(run, tmp_path, capsys):
+    """``--show`` runs nothing: only the run whose result file is there has an event file."""
+    result, _ = run
+    spec = TABLES["table1"].specs(1)[0]
+    ResultFolder(tmp_path / "results").save(spec, {**result, "spec": spec.as_dict()})
+    where = ["--results", str(tmp_path / "results"), "--tensorboard", str(tmp_path / "events")]
+    assert call(["reproduce", "table1", "--show", "--json", *where]) == 0
+    assert "event files of 1 run below" in capsys.readouterr().err
+    (path,) = (tmp_path / "events").rglob("events.out.tfevents.*")
+    assert read_back(path)["accuracy/task_1"][1] == pytest.approx(result["accuracy_matrix"][0][0])

@@ -25,8 +25,10 @@ from smartcl.experiments.run import run
 from smartcl.experiments.spec import RunSpec
 from smartcl.experiments.sweep import missing, sweep
 from smartcl.experiments.table import Table
+from smartcl.experiments.tensorboard import prepare_tensorboard, write_events
 from smartcl.report.artefacts import Artefact, artefact_data, find_artefacts, known_names, quick
 from smartcl.report.cells import beside, measured
+from smartcl.report.runs import count
 from smartcl.streams.datasets import DATASETS
 
 
@@ -53,6 +55,9 @@ def reproduce(
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
     data: Annotated[Path | None, typer.Option(help="Where the data files are; else SMARTCL_DATA or the cache.")] = None,
+    tensorboard: Annotated[
+        Path | None, typer.Option(help="A folder for TensorBoard event files, one for each run that is there.")
+    ] = None,
 ) -> None:
     """Make the runs of a table or figure that are missing, then print it with the published values."""
     with arguments_checked():
@@ -66,9 +71,12 @@ def reproduce(
             each: replace(artefact, tables=tuple(_part(table, small, rows, columns) for table in artefact.tables))
             for each, artefact in find_artefacts(name).items()
         }
+        if tensorboard is not None:
+            prepare_tensorboard(tensorboard)
     folder = ResultFolder(results)
     tables = [table for artefact in artefacts.values() for table in artefact.tables]
-    wanted = [] if show else missing([spec for table in tables for spec in table.specs(seeds)], folder)
+    specs = [spec for table in tables for spec in table.specs(seeds)]
+    wanted = [] if show else missing(specs, folder)
     failures = _run(wanted, folder, _engine(engine, address, workers), data) if wanted else {}
     said = {each: artefact_data(each, artefact, seeds, folder) for each, artefact in artefacts.items()}
     if as_json:
@@ -78,6 +86,11 @@ def reproduce(
             _print(artefact, said[each], paired)
         for path in artefact.write(said[each], out):
             print(f"written: {path}", file=sys.stderr)
+    if tensorboard is not None:
+        there = [result for spec in dict.fromkeys(specs) if (result := folder.load(spec)) is not None]
+        for result in there:
+            write_events(result, tensorboard)
+        print(f"written: event files of {count(len(there))} below {tensorboard}", file=sys.stderr)
     for spec, reason in failures.items():
         print(f"smartcl: failed: {describe(spec)}: {reason}", file=sys.stderr)
     if failures:
