@@ -73,24 +73,28 @@ def test_the_teacher_speaks_for_the_samples_that_are_drawn():
     learner = sceptic(distill=1.0)
     for batch in small_batches():
         learner.observe(batch)
-    draws = [np.array([0, 3]), np.array([3, 5])]
-    opinion = learner.opinion(draws)
-    rows, _ = learner.recall(learner.memory.store, np.array([0, 3, 5]))
-    torch.testing.assert_close(opinion[[0, 3, 5]], learner.model.predictor(rows).softmax(dim=1))
-    assert float(opinion.sum()) == pytest.approx(3.0, abs=1e-5)
+    draws = [np.array([3, 0]), np.array([5, 3])]
+    for index, replay in zip(draws, learner.replays(draws), strict=True):
+        assert replay is not None
+        rows, y = learner.recall(learner.memory.store, index)
+        assert isinstance(rows, torch.Tensor)
+        assert isinstance(replay.rows, torch.Tensor)
+        assert torch.equal(replay.rows, rows)
+        assert torch.equal(replay.y, y)
+        torch.testing.assert_close(replay.answers, learner.model.predictor(rows).softmax(dim=1))
 
 
 def test_full_doubt_silences_the_teacher():
     learner = sceptic(distill=5.0, robust=0.7)
     for batch in small_batches():
         learner.observe(batch)
-    new, index = (prepare(batch.x, learner.spec), batch.y), np.arange(4)
-    opinion = learner.opinion([index])
-    losses = []
+    new = prepare(batch.x, learner.spec), batch.y
+    (replay,) = learner.replays([np.arange(4)])
+    assert replay is not None
+    undecided, losses = replay._replace(answers=torch.full_like(replay.answers, 0.5)), []
     for contradicted in (0.0, 1.0):
         learner.contradicted = contradicted
-        silent = learner.cautious_loss(new, index, torch.full_like(opinion, 0.5))
-        losses.append((learner.cautious_loss(new, index, opinion) - silent).item())
+        losses.append((learner.cautious_loss(new, replay) - learner.cautious_loss(new, undecided)).item())
     assert losses[0] > 0
     assert losses[1] == 0
 

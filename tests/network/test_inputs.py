@@ -7,7 +7,16 @@ import pytest
 import torch
 from scipy import sparse
 
-from smartcl.network.inputs import Columns, Prepared, SparseInput, concatenate, inner_products, prepare
+from smartcl.network.inputs import (
+    Columns,
+    Prepared,
+    SparseInput,
+    concatenate,
+    inner_products,
+    input_products,
+    prepare,
+    take_inputs,
+)
 from smartcl.streams.stream import InputSpec
 
 FEATURES = np.array([0, 3, 4])
@@ -79,3 +88,21 @@ def test_no_inner_product_between_other_features() -> None:
     values = torch.ones(2, 2)
     with pytest.raises(ValueError, match="other features"):
         inner_products(Columns(values, torch.tensor([0, 1])), Columns(values, torch.tensor([0, 2])))
+
+
+@pytest.mark.parametrize("kind", ["dense", "columns", "sparse"])
+def test_taking_some_rows_in_another_order(kind: str) -> None:
+    x, index = random_rows(7, seed=0), torch.tensor([6, 2, 2, 1, 0])
+    taken = take_inputs(kinds(x)[kind], index)
+    assert len(taken) == 5
+    everything = kinds(torch.eye(6))["dense" if kind == "dense" else kind]
+    torch.testing.assert_close(inner_products(taken, everything), inner_products(kinds(x[index])[kind], everything))
+
+
+@pytest.mark.parametrize("kind", ["dense", "columns", "sparse"])
+def test_input_products_cover_all_features(kind: str) -> None:
+    x, values = (
+        random_rows(7, seed=1),
+        torch.from_numpy(np.random.default_rng(2).normal(size=(7, 4)).astype(np.float32)),
+    )
+    torch.testing.assert_close(input_products(kinds(x)[kind], values, 6), x.T @ values)

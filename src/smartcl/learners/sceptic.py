@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -19,6 +19,7 @@ from smartcl.learners.learner import Labelled, Learner
 from smartcl.learners.losses import confident_distillation, robust_cross_entropy
 from smartcl.learners.recipe import Recipe
 from smartcl.network.dropout import drop_inputs
+from smartcl.network.inputs import Prepared, take_inputs
 from smartcl.regularizers.regularizer import Regularizer
 from smartcl.selection.selector import Selector
 from smartcl.streams.batch import Ints
@@ -52,6 +53,14 @@ class Scepticism:
             raise ValueError(f"distill must not be negative, got {self.distill}")
 
 
+class Taught(NamedTuple):
+    """Stored samples, their labels, and the averaged network's answers before the batch was learned."""
+
+    rows: Prepared
+    y: torch.Tensor
+    answers: torch.Tensor
+
+
 class Sceptic(Learner):
     """Learns with a loss that is the more robust, and a teacher that is the weaker, the more it doubts the labels.
 
@@ -82,10 +91,8 @@ class Sceptic(Learner):
         return min(1.0, self.contradicted / FULL_DOUBT)
 
     def learn(self, new: Labelled, task: int | None) -> None:
-        draws = self.draw_all()
-        opinion = self.opinion(draws)
-        for index in draws:
-            self.model.descend(self.cautious_loss(new, index, opinion))
+        for replay in self.replays(self.draw_all()):
+            self.model.descend(self.cautious_loss(new, replay))
         self.contradicted = self.updated_share(new)
 
     def draw_all(self) -> list[Ints]:
@@ -98,28 +105,35 @@ class Sceptic(Learner):
         count = min(round(self.recipe.replay * (1 - self.doubt / 2)), len(pool))
         return [pool[self.rng.choice(len(pool), count, replace=False)] for _ in range(self.recipe.iterations)]
 
-    @torch.no_grad()
-    def opinion(self, draws: Sequence[Ints]) -> torch.Tensor:
-        """The averaged network's probabilities for the stored samples that will be replayed, at their positions."""
+    def replays(self, draws: Sequence[Ints]) -> Iterator[Taught | None]:
+        """What each step replays, with the teacher's answers; every stored sample is decoded and asked about once."""
         drawn = np.unique(np.concatenate(draws))
-        answers = torch.zeros(len(self.memory), self.spec.n_classes)
-        if len(drawn) and self.scepticism.distill:
-            rows, _ = self.recall(self.memory.store, drawn)
-            answers[torch.from_numpy(drawn)] = self.model.predictor(rows).softmax(dim=1)
-        return answers
+        if not len(drawn):
+            yield from (None for _ in draws)
+            return
+        rows, y = self.recall(self.memory.store, drawn)
+        answers = self.opinion(rows)
+        for index in draws:
+            place = torch.from_numpy(np.searchsorted(drawn, index))
+            yield Taught(take_inputs(rows, place), y[place], answers[place])
 
-    def cautious_loss(self, new: Labelled, index: Ints, opinion: torch.Tensor) -> torch.Tensor:
-        """The robust loss of the batch and these stored samples, and the teacher's pull on the latter."""
-        parts = [new, self.recall(self.memory.store, index)] if len(index) else [new]
+    @torch.no_grad()
+    def opinion(self, rows: Prepared) -> torch.Tensor:
+        """The averaged network's probabilities, if anyone listens to them."""
+        if not self.scepticism.distill:
+            return torch.zeros(len(rows), self.spec.n_classes)
+        return self.model.predictor(rows).softmax(dim=1)
+
+    def cautious_loss(self, new: Labelled, replay: Taught | None) -> torch.Tensor:
+        """The robust loss of the batch and the stored samples, and the teacher's pull on the latter."""
+        parts = [new] if replay is None else [new, (replay.rows, replay.y)]
         y = torch.cat([labels for _, labels in parts])
         rows = (drop_inputs(part, self.scepticism.dropout, self.rng) for part, _ in parts)
         answers = self.model.network(*rows).log_softmax(dim=1)
         loss = robust_cross_entropy(answers, y, self.scepticism.robust * self.doubt, self.recipe.smoothing)
         pull = self.scepticism.distill * (1 - self.doubt)
-        if pull and len(index):
-            n_new = len(new[1])
-            taught = confident_distillation(answers[n_new:], opinion[torch.from_numpy(index)], y[n_new:])
-            loss = loss + pull * taught
+        if pull and replay is not None:
+            loss = loss + pull * confident_distillation(answers[len(new[1]) :], replay.answers, replay.y)
         return loss
 
     @torch.no_grad()

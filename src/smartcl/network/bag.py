@@ -22,7 +22,7 @@ def embedding_sum(weight: torch.Tensor, indices: torch.Tensor, part: SparseInput
 
 
 class _EmbeddingSum(torch.autograd.Function):
-    """``embedding_bag`` forward; its own backward pass is several times slower than the product ``xᵀ @ slope``."""
+    """``embedding_bag`` forward; its own backward pass is several times slower than ``xᵀ @ slope`` by another."""
 
     @staticmethod
     def forward(ctx: Any, weight: torch.Tensor, indices: torch.Tensor, part: SparseInput) -> torch.Tensor:

@@ -26,10 +26,10 @@ def drop_inputs(rows: Prepared, rate: float, rng: np.random.Generator) -> Prepar
         case Columns():
             return Columns(_drop(rows.values, kept, rng), rows.features)
         case SparseInput():
-            stays = _stays(rows.values.shape, kept, rng)
-            before = torch.cat([torch.zeros(1, dtype=torch.int64), stays.cumsum(0)])
-            values = rows.values[stays] * (256 / kept)
-            return SparseInput(rows.indices[stays], before[rows.offsets], values, rows.n_features)
+            stay = torch.from_numpy(np.flatnonzero(_stays(rows.values.shape, kept, rng).numpy()))
+            values = rows.values.index_select(0, stay).mul_(256 / kept)
+            offsets = torch.searchsorted(stay, rows.offsets)
+            return SparseInput(rows.indices.index_select(0, stay), offsets, values, rows.n_features)
 
 
 def _drop(values: torch.Tensor, kept: int, rng: np.random.Generator) -> torch.Tensor:

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 from scipy import sparse
 
 from smartcl.streams.batch import Ints, Rows
@@ -116,6 +117,27 @@ def split_rows(rows: Prepared, sizes: Sequence[int]) -> list[Prepared]:
     ]
 
 
+def take_inputs(rows: Prepared, index: torch.Tensor) -> Prepared:
+    """Some of the rows, in this order.
+
+    >>> part = SparseInput(torch.tensor([0, 1, 1]), torch.tensor([0, 2]), torch.tensor([1.0, 2.0, 3.0]), n_features=2)
+    >>> take_inputs(part, torch.tensor([1, 0])).values
+    tensor([3., 1., 2.])
+    """
+    match rows:
+        case torch.Tensor():
+            return rows[index]
+        case Columns(values, features):
+            return Columns(values[index], features)
+        case SparseInput():
+            starts, some = rows.offsets.numpy(), index.numpy()
+            lengths = np.diff(starts, append=len(rows.indices))[some]
+            offsets = lengths.cumsum() - lengths
+            at = torch.from_numpy(np.repeat(starts[some] - offsets, lengths) + np.arange(lengths.sum()))
+            indices, values = rows.indices.index_select(0, at), rows.values.index_select(0, at)
+            return SparseInput(indices, torch.from_numpy(offsets), values, rows.n_features)
+
+
 def inner_products(a: Prepared, b: Prepared) -> torch.Tensor:
     """``a_i · b_j`` for all pairs of rows, over the features both hold."""
     match a, b:
@@ -141,4 +163,7 @@ def input_products(rows: Prepared, values: torch.Tensor, n_features: int) -> tor
             product = torch.zeros(n_features, values.shape[1])
             return product.index_copy_(0, rows.features, rows.values.T @ values)
         case SparseInput():
-            return torch.from_numpy(rows.to_scipy().T @ values.numpy())
+            by_feature = rows.to_scipy().T.tocsr()
+            documents, starts = (torch.from_numpy(part) for part in (by_feature.indices, by_feature.indptr[:-1]))
+            weights = torch.from_numpy(by_feature.data)
+            return F.embedding_bag(documents, values, starts, mode="sum", per_sample_weights=weights)
