@@ -122,7 +122,8 @@ class Sceptic(Learner):
         """The averaged network's probabilities, if anyone listens to them."""
         if not self.scepticism.distill:
             return torch.zeros(len(rows), self.spec.n_classes)
-        return self.model.predictor(rows).softmax(dim=1)
+        answers: torch.Tensor = self.model.predictor(rows).softmax(dim=1)
+        return answers
 
     def cautious_loss(self, new: Labelled, replay: Taught | None) -> torch.Tensor:
         """The robust loss of the batch and the stored samples, and the teacher's pull on the latter."""
