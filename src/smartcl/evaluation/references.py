@@ -44,7 +44,7 @@ def logistic_regression(stream: TaskStream) -> list[Scores]:
     rows = [features(task.train.x, stream.spec) for task in stream.tasks]
     together = sparse.vstack(rows) if stream.spec.sparse else np.concatenate(rows)
     labels = np.concatenate([task.train.y.numpy() for task in stream.tasks])
-    model = LogisticRegression(tol=TOLERANCE, max_iter=STEPS).fit(together, labels)
+    model = LogisticRegression(solver="newton-cg", tol=TOLERANCE, max_iter=STEPS).fit(together, labels)
     tests = []
     for task in stream.tasks:
         probabilities = np.zeros((len(task.test), stream.n_classes))
