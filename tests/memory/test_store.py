@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from smartcl.memory import Budget, SampleStore, Schema, describe
-from smartcl.memory.formats import is_positional
+from smartcl.memory.formats import Layout, pair
 from smartcl.memory.packed import PackedRows
 from smartcl.memory.store import MAX_VERSIONS
 
@@ -161,7 +161,7 @@ def test_past_the_cap_a_sparse_store_loses_nothing() -> None:
         store = store.widen(10 + row)
         store = store.join(store.pack(sparse.csr_array(expected[[row], : 10 + row]), [0]))
     assert isinstance(store.rows, PackedRows)
-    assert is_positional(store.rows.formats).all()
+    assert all(pair(int(code))[0] < Layout.GAPS8 for code in store.rows.formats)
     assert len(store.schemas) <= MAX_VERSIONS
     got = store.widen(expected.shape[1]).gather(np.arange(len(store)))
     assert not isinstance(got.x, torch.Tensor)

@@ -61,11 +61,6 @@ def pair(code: int) -> tuple[Layout, Kind]:
     return Layout(code // _KINDS), Kind(code % _KINDS)
 
 
-def is_positional(formats: NDArray[np.uint8]) -> Bools:
-    """Which of these formats can be read only with the schema the row was stored under."""
-    return formats < Layout.GAPS8 * _KINDS
-
-
 def smallest_formats(rows: Nonzeros, schema: Schema, positional: bool) -> tuple[NDArray[np.uint8], Ints]:
     """Each row's smallest exact format, and the bytes the row then takes.
 
