@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from smartcl.network.prox import row_norms, shrink_rows_
+from smartcl.network.prox import prox_preconditioned, row_norms, shrink_rows_
 from smartcl.network.rows import RowTable
 from smartcl.network.sleep import RowSchedule, warm_decay
 
@@ -148,12 +148,12 @@ def test_rows_die_as_in_the_dense_matrix(share: float) -> None:
 
 
 def test_a_row_killed_by_the_exact_step_stays_dead_while_it_sleeps() -> None:
-    twins = Twins(20, RowSchedule(lr=1e-2))
+    twins = Twins(20, RowSchedule(lr=1e-2), nap=1000)
     twins.run(3, share=1.0)
-    twins.table.schedule = RowSchedule(lr=1e-2, prox=1e6)
-    twins.run(1, share=1.0)
+    twins.table.take_exact_step(1e6)
     assert torch.equal(twins.table.group_norms(), torch.zeros(20))
-    twins.table.schedule = RowSchedule(lr=1e-2)
+    assert not bool(twins.table.alive().any())
+    twins.table.commit()
     for _ in range(30):
         twins.step(np.arange(5))
     norms = twins.table.group_norms()
@@ -161,13 +161,18 @@ def test_a_row_killed_by_the_exact_step_stays_dead_while_it_sleeps() -> None:
     torch.testing.assert_close(norms, row_norms(twins.table.peek(torch.arange(20))[0]))
 
 
-def test_the_exact_step_comes_every_few_steps_with_the_strength_of_all() -> None:
-    every, each = Twins(12, RowSchedule(lr=1e-2, prox=2.0, prox_every=3)), Twins(12, RowSchedule(lr=1e-2))
-    for number in range(1, 7):
-        each.table.schedule = RowSchedule(lr=1e-2, prox=6.0 if number % 3 == 0 else 0.0)
-        every.run(1, share=1.0)
-        each.run(1, share=1.0)
-        assert torch.equal(every.table.weight, each.table.weight)
+def test_the_exact_step_reaches_the_rows_awake() -> None:
+    twins = Twins(12, RowSchedule(lr=1e-2), nap=1000)
+    twins.run(5, share=1.0)
+    twins.table.commit()
+    twins.step(np.arange(8))
+    before, (square,) = twins.table.peek(torch.arange(12))[0], [twins.table.state_dict()["square"]]
+    twins.table.take_exact_step(300.0)
+    metric = (square[:8] / (1 - 0.999**twins.table.step)).sqrt().add(1e-8) / 1e-2
+    after = twins.table.peek(torch.arange(12))[0]
+    torch.testing.assert_close(after[:8], prox_preconditioned(before[:8], metric, 300.0))
+    assert torch.equal(after[8:], before[8:])
+    assert bool((after[:8] == 0).all(dim=1).any()), "some rows must have died"
 
 
 def test_awake_all_the_time_it_is_plain_adam() -> None:

@@ -110,7 +110,7 @@ def on_row_table(lasso: GroupLasso, monkeypatch: pytest.MonkeyPatch) -> tuple[ML
     monkeypatch.setattr("smartcl.network.mlp.ROW_TABLE_WEIGHTS", 0)
     network = MLP(SPARSE, (8,), np.random.default_rng(0))
     adam = Adam(network, lr=1e-2)
-    adam.schedule_rows(lasso.row_shrinkage(adam.lr), average=0.0, prox=lasso.row_prox())
+    adam.schedule_rows(lasso.row_shrinkage(adam.lr), average=0.0)
     for features in (range(8, 11), range(8)):
         if features.start == 0:
             network.table.begin()
@@ -122,9 +122,9 @@ def on_row_table(lasso: GroupLasso, monkeypatch: pytest.MonkeyPatch) -> tuple[ML
     return network, adam
 
 
-def test_a_row_table_takes_the_exact_step_on_the_rows_each_step_touches(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_row_table_takes_the_exact_step_on_the_rows_that_are_awake(monkeypatch: pytest.MonkeyPatch) -> None:
     tables = []
-    for strength in (0.0, 300.0):
+    for strength in (0.0, 20.0):
         lasso = GroupLasso(strength, "exact")
         network, adam = on_row_table(lasso, monkeypatch)
         lasso.settle(network, adam)
@@ -134,10 +134,10 @@ def test_a_row_table_takes_the_exact_step_on_the_rows_each_step_touches(monkeypa
     touched, sleeping = table._row_of[:8].long(), table._row_of[8:11].long()
     s = table.schedule
     metric = (plain.square / (1 - s.betas[1] ** plain.step)).sqrt().add(s.eps) / s.lr
-    expected = prox_preconditioned(plain.weight[touched], metric[touched], 300.0)
+    expected = prox_preconditioned(plain.weight[touched], metric[touched], 2 * 20.0)
     torch.testing.assert_close(table.weight[touched], expected, rtol=1e-4, atol=1e-6)
     dead = (table.weight == 0).all(dim=1)
-    assert bool(dead[touched].any()), "some rows must have died"
+    assert 0 < int(dead[touched].sum()) < 8, "some rows must have died"
     assert not bool(table.mean[dead].any()), "a dead row's momentum would revive it"
     torch.testing.assert_close(network.group_norms()[:11], table.rows().norm(dim=1)[table._row_of[:11].long()])
     assert torch.equal(network.alive(), (network.group_norms() > 0) | ~table.seen)

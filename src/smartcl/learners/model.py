@@ -17,9 +17,6 @@ from smartcl.network.sleep import AVERAGE_EVERY
 from smartcl.regularizers.regularizer import Regularizer
 from smartcl.streams.stream import InputSpec
 
-#: Steps between two proximal steps on a row table, each with the strength of all of them.
-PROX_EVERY = 20
-
 
 class Model:
     """A network that descends on a loss and its penalties, and predicts with its averaged weights if it has them."""
@@ -32,8 +29,7 @@ class Model:
         self.regularizers = tuple(regularizers)
         self.average = WeightAverage(self.network, recipe.average, AVERAGE_EVERY) if recipe.average else None
         shrink = sum(regularizer.row_shrinkage(recipe.lr) for regularizer in self.regularizers)
-        prox = sum(regularizer.row_prox() for regularizer in self.regularizers)
-        self.optimizer.schedule_rows(shrink, recipe.average, prox, PROX_EVERY)
+        self.optimizer.schedule_rows(shrink, recipe.average)
 
     @property
     def predictor(self) -> MLP:

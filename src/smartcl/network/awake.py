@@ -36,7 +36,7 @@ class AwakeRows:
 
     >>> awake = AwakeRows(width=2)
     >>> awake.add(torch.tensor([7, 3]), RowState(torch.ones(2, 2), *(torch.zeros(2, 2) for _ in range(3))), now=0)
-    >>> awake.step(torch.tensor([[1.0, -1.0], [0.0, 0.0]]), torch.tensor([0]), RowSchedule(lr=0.5), now=1)
+    >>> awake.step(torch.tensor([[1.0, -1.0], [0.0, 0.0]]), RowSchedule(lr=0.5), now=1)
     >>> awake.rows, awake.state.weight
     (tensor([7, 3]), tensor([[0.5000, 1.5000], [1.0000, 1.0000]]))
     """
@@ -77,8 +77,8 @@ class AwakeRows:
         return (slice(start, min(start + PIECE, self._used)) for start in range(0, self._used, PIECE))
 
     @torch.no_grad()
-    def step(self, gradient: torch.Tensor, touched: torch.Tensor, schedule: RowSchedule, now: int) -> None:
-        """Adam's step number ``now`` on every row, then shrinkage and average; those touched take the exact step."""
+    def step(self, gradient: torch.Tensor, schedule: RowSchedule, now: int) -> None:
+        """Adam's step number ``now`` on every row, then the shrinkage and the average."""
         rows, s, (beta1, beta2) = self.state, schedule, schedule.betas
         adam(
             [rows.weight],
@@ -98,11 +98,18 @@ class AwakeRows:
         )
         if s.shrink:
             shrink_rows_(rows.weight, s.shrink)
-        if s.prox and now % s.prox_every == 0:
-            for some in torch.split(torch.unique(touched), PIECE):
-                take_exact_step(rows, some, s, now)
         if now % AVERAGE_EVERY == 0:
             self.follow(schedule, now)
+
+    @torch.no_grad()
+    def take_exact_step(self, strength: float, schedule: RowSchedule, now: int) -> None:
+        """The group lasso's proximal step in the metric of Adam's step number ``now``."""
+        for some in self.pieces():
+            rows = self._state[some]
+            metric = rows.square.div(1 - schedule.betas[1] ** now).sqrt_().add_(schedule.eps).div_(schedule.lr)
+            rows.weight.copy_(prox_preconditioned(rows.weight, metric, strength))
+            # No proximal step reaches a sleeping row: stale momentum would revive a dead one for good.
+            rows.mean.mul_((rows.weight != 0).any(dim=1, keepdim=True))
 
     @torch.no_grad()
     def follow(self, schedule: RowSchedule, now: int) -> None:
@@ -120,15 +127,6 @@ class AwakeRows:
             capacity = max(rows, 2 * len(self._rows), 1024)
             self._rows = grown(self._rows, capacity)
             self._state = RowState(*(grown(column, capacity) for column in self._state.columns()))
-
-
-def take_exact_step(rows: RowState, some: torch.Tensor, schedule: RowSchedule, now: int) -> None:
-    """The group lasso's proximal step in Adam's metric on some rows, with the strength of all steps since the last."""
-    metric = rows.square[some].div_(1 - schedule.betas[1] ** now).sqrt_().add_(schedule.eps).div_(schedule.lr)
-    moved = prox_preconditioned(rows.weight[some], metric, schedule.prox * schedule.prox_every)
-    rows.weight.index_copy_(0, some, moved)
-    # No proximal step reaches an untouched row: stale momentum would revive a dead one for good.
-    rows.mean.index_fill_(0, some[~(moved != 0).any(dim=1)], 0.0)
 
 
 def grown(column: torch.Tensor, capacity: int) -> torch.Tensor:

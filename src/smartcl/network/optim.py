@@ -30,10 +30,10 @@ class Adam:
         if self.network.table is not None:
             self.network.table.apply_gradient()
 
-    def schedule_rows(self, shrink: float, average: float, prox: float = 0.0, prox_every: int = 1) -> None:
+    def schedule_rows(self, shrink: float, average: float) -> None:
         """Tell the row table, if there is one, what each step does to every row."""
         if self.network.table is not None:
-            self.network.table.schedule = RowSchedule(self.lr, self.betas, self.eps, shrink, average, prox, prox_every)
+            self.network.table.schedule = RowSchedule(self.lr, self.betas, self.eps, shrink, average)
 
     def metric(self, parameter: nn.Parameter) -> torch.Tensor:
         """``(√v̂ + ε)/lr``: the diagonal metric in which Adam's last step was a gradient step."""

@@ -46,7 +46,7 @@ class RowTable:
         self._awake = AwakeRows(width)
         #: Where each row is among those awake, or -1.
         self._position = torch.zeros(0, dtype=torch.int64)
-        self._leaf, self._touched = torch.zeros(0, width), torch.zeros(0, dtype=torch.int64)
+        self._leaf = torch.zeros(0, width)
         self._before = (0, 0)
 
     def __len__(self) -> int:
@@ -69,8 +69,8 @@ class RowTable:
             for some in torch.split(torch.unique(asleep), PIECE):
                 self._position[some] = torch.arange(len(self._awake), len(self._awake) + len(some))
                 self._awake.add(some, self._woken(some), self.step)
-        self._leaf, self._touched = self._awake.state.weight.detach().requires_grad_(), self._position[rows]
-        return self._leaf, self._touched
+        self._leaf = self._awake.state.weight.detach().requires_grad_()
+        return self._leaf, self._position[rows]
 
     @property
     def active(self) -> tuple[torch.Tensor, torch.Tensor]:
@@ -90,7 +90,11 @@ class RowTable:
         """One Adam step on the rows awake, then the shrinkage and the average."""
         assert self._leaf.grad is not None
         self.step += 1
-        self._awake.step(self._leaf.grad, self._touched, self.schedule, self.step)
+        self._awake.step(self._leaf.grad, self.schedule, self.step)
+
+    def take_exact_step(self, strength: float) -> None:
+        """The group lasso's proximal step on the rows awake, in Adam's metric."""
+        self._awake.take_exact_step(strength, self.schedule, self.step)
 
     @torch.no_grad()
     def bury(self, threshold: float) -> None:

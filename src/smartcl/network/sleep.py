@@ -23,18 +23,13 @@ AVERAGE_EVERY = 4
 
 @dataclass(frozen=True)
 class RowSchedule:
-    """What happens to a row at each step: Adam's constants, the shrinkage of its norm, the decay of its average.
-
-    Every ``prox_every`` steps, the rows then touched take the proximal step with ``prox_every`` times ``prox``.
-    """
+    """What happens to a row at each step: Adam's constants, the shrinkage of its norm, the decay of its average."""
 
     lr: float = 1e-3
     betas: tuple[float, float] = (0.9, 0.999)
     eps: float = 1e-8
     shrink: float = 0.0
     average: float = 0.0
-    prox: float = 0.0
-    prox_every: int = 1
 
 
 def fading(betas: Betas) -> float:

@@ -22,8 +22,7 @@ class GroupLasso(Regularizer):
     * ``subgradient``: the paper's: a sub-gradient through Adam, and features whose weights are all below
       ``threshold`` set to zero once per batch.
 
-    A row table shrinks a row's norm when it is touched; in the exact form every few steps take the proximal step, with
-    the strength of all of them, on the rows then touched. The sub-gradient reaches only rows that are awake.
+    In a row table the decoupled form shrinks sleeping rows too; the others reach only the rows a batch has woken.
     """
 
     def __init__(self, strength: float, form: str = "decoupled", threshold: float = 1e-4) -> None:
@@ -60,15 +59,13 @@ class GroupLasso(Regularizer):
                 weight.copy_(prox_preconditioned(weight, optimizer.metric(weight), self.strength * steps))
             elif self.form == "subgradient":
                 weight[weight.abs().amax(dim=1) < self.threshold] = 0.0
-        elif self.form == "subgradient":
-            assert network.table is not None
+        elif network.table is not None and self.form == "exact":
+            network.table.take_exact_step(self.strength * steps)
+        elif network.table is not None and self.form == "subgradient":
             network.table.bury(self.threshold)
 
     def row_shrinkage(self, lr: float) -> float:
         return lr * self.strength if self.form == "decoupled" else 0.0
-
-    def row_prox(self) -> float:
-        return self.strength if self.form == "exact" else 0.0
 
     def state_dict(self) -> dict[str, int]:
         return {"steps": self._steps}

@@ -39,10 +39,6 @@ class Regularizer:
         """By how much each step shortens every row of a row table, touched or not."""
         return 0.0
 
-    def row_prox(self) -> float:
-        """The strength, per step, of the exact proximal steps on the rows of a row table."""
-        return 0.0
-
     def state_dict(self) -> dict[str, Any]:
         return {}
 
