@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table as Grid
 
 from smartcl.cli.sweep_progress import describe, sweep_progress
@@ -27,7 +28,7 @@ from smartcl.experiments.sweep import missing, sweep
 from smartcl.experiments.table import Table
 from smartcl.experiments.tensorboard import prepare_tensorboard, write_events
 from smartcl.report.artefacts import Artefact, artefact_data, find_artefacts, known_names, quick
-from smartcl.report.cells import beside, measured
+from smartcl.report.cells import beside, measured, paired_rows
 from smartcl.report.runs import count
 from smartcl.streams.datasets import DATASETS
 
@@ -162,14 +163,6 @@ def _paired_grid(table: Table, lines: list[dict[str, Any]]) -> Grid:
     grid.add_column("")
     for column in table.columns:
         grid.add_column(column, justify="right")
-    by_pair: dict[str, dict[str, str]] = {}
-    for line in lines:
-        by_pair.setdefault(f"{line['row']} − {line['versus']}", {})[line["column"]] = _difference(line)
-    for label, cells in by_pair.items():
-        grid.add_row(label, *(cells.get(column, "-") for column in table.columns))
+    for label, *cells in paired_rows(lines, table.columns):
+        grid.add_row(label, *map(escape, cells))
     return grid
-
-
-def _difference(line: dict[str, Any]) -> str:
-    interval = "" if line["low"] is None else f" \\[{line['low']:+.2f}, {line['high']:+.2f}]"
-    return f"{line['difference']:+.2f}{interval} ({line['n']})"

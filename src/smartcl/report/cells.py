@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from smartcl.experiments.metrics import HOLDINGS, format_difference, format_value
@@ -39,3 +40,18 @@ def compared(metric: str, versus: dict[str, Any]) -> str:
     if versus["low"] is None:
         return text
     return f"{text} [{format_difference(metric, versus['low'])}, {format_difference(metric, versus['high'])}]"
+
+
+def paired_rows(lines: list[dict[str, Any]], columns: Sequence[str]) -> list[list[str]]:
+    """A row for each pair: its label, then the difference, its 95% interval and the seeds in common by column.
+
+    >>> line = {"row": "smart", "versus": "ER", "column": "300", "difference": 6.42, "low": 4.0, "high": 8.8, "n": 3}
+    >>> paired_rows([line], ["100", "300"])
+    [['smart − ER', '–', '+6.42 [+4.00, +8.80] (3)']]
+    """
+    by_pair: dict[str, dict[str, str]] = {}
+    for line in lines:
+        interval = "" if line["low"] is None else f" [{line['low']:+.2f}, {line['high']:+.2f}]"
+        text = f"{line['difference']:+.2f}{interval} ({line['n']})"
+        by_pair.setdefault(f"{line['row']} − {line['versus']}", {})[line["column"]] = text
+    return [[label, *(cells.get(column, "–") for column in columns)] for label, cells in by_pair.items()]

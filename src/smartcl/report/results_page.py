@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from smartcl.experiments.metrics import METRICS
+from smartcl.experiments.paired import paired_differences
 from smartcl.experiments.results import ResultFolder
 from smartcl.experiments.table import Table
 from smartcl.experiments.tables import TABLES
-from smartcl.report.cells import beside, measured
+from smartcl.report.cells import beside, measured, paired_rows
 from smartcl.streams.datasets import NEAR_CHANCE
 
 HEAD = """# Results
@@ -15,6 +16,9 @@ Made from `results/` by `smartcl results docs/results.md`; not edited by hand. A
 test sets after the last batch: mean ± standard deviation over seeds (n), and below it what the paper prints (10 seeds).
 Cells without a run are left open. All memories are charged to the byte.
 """
+
+#: Tables in which our rows are set against every other, seed by seed.
+PAIRED = [name for name in TABLES if name.startswith("table")]
 
 CIVIL_NOTE = f"""**{NEAR_CHANCE}** That is a finding about the data, not a failure of a method: where balanced accuracy
 is 50 and AUC 0.5, a high accuracy says only how uneven the test days are. Published cells belong to the paper's own
@@ -75,8 +79,20 @@ def _section(table: Table, results: ResultFolder, seeds: int) -> str:
     grids = [_grid(table, metric, results, seeds) for metric in table.metrics]
     if not any(grids):
         return ""
-    parts = [f"## {table.name}: {table.title}", *filter(None, grids), NOTES[table.name]]
+    pairs = [] if table.name not in PAIRED else [_paired(table, results, seeds)]
+    parts = [f"## {table.name}: {table.title}", *filter(None, grids), NOTES[table.name], *filter(None, pairs)]
     return "\n\n".join(parts) + "\n"
+
+
+def _paired(table: Table, results: ResultFolder, seeds: int) -> str:
+    """Our rows minus every other, seed by seed, where at least two seeds tell how sure the difference is."""
+    lines = [line for line in paired_differences(table, seeds, results) if line["n"] > 1]
+    if not lines:
+        return ""
+    rows = [f"| {' | '.join(cells)} |" for cells in paired_rows(lines, table.columns)]
+    summary = "<details><summary>Paired differences in accuracy: mean [95% interval] (seeds in common)</summary>"
+    head = [f"| | {' | '.join(table.columns)} |", f"|---|{'---|' * len(table.columns)}"]
+    return "\n".join([summary, "", *head, *rows, "", "</details>"])
 
 
 def _grid(table: Table, metric: str, results: ResultFolder, seeds: int) -> str:
