@@ -106,7 +106,9 @@ def test_the_page_prints_a_grid_per_metric_and_the_note(tmp_path: Path) -> None:
         "accuracy, %",
         "balanced accuracy, %",
         "AUC",
+        "accuracy of",
     ]
+    assert "| smart − majority | -10.00 [-10.00, -10.00] (2) | – |" in section
     assert f"| smart | {fmean((0.52, 0.53)):.3f} ± 0.007 (2) | – |" in section
     assert "| logistic regression, offline | 0.511 ± 0.000 (2) | – |" in section
     assert "near chance" in section

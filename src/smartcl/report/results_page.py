@@ -91,7 +91,7 @@ def _paired(table: Table, results: ResultFolder, seeds: int) -> str:
         return ""
     rows = [f"| {' | '.join(cells)} |" for cells in paired_rows(lines, table.columns)]
     summary = "<details><summary>Paired differences in accuracy: mean [95% interval] (seeds in common)</summary>"
-    head = [f"| | {' | '.join(table.columns)} |", f"|---|{'---|' * len(table.columns)}"]
+    head = [f"| accuracy of | {' | '.join(table.columns)} |", f"|---|{'---|' * len(table.columns)}"]
     return "\n".join([summary, "", *head, *rows, "", "</details>"])
 
 
