@@ -122,3 +122,16 @@ def test_every_table_can_name_all_its_runs() -> None:
             assert row.printed is None or len(table.published[row.printed]) <= len(table.columns)
             if row.reference is not None:
                 assert all(DATASETS[table.spec(row, column, 0).dataset].references for column in table.columns)
+
+
+def test_rows_beyond_the_paper_ask_for_three_seeds_and_joint_training_for_one_memory() -> None:
+    table1 = TABLES["table1"]
+    seeds: dict[str, set[int]] = {}
+    for spec in table1.specs():
+        seeds.setdefault(spec.method, set()).add(spec.seed)
+    assert {method: len(of) for method, of in seeds.items()} == {
+        **dict.fromkeys(("gss-clust", "fss-clust", "gss-iqp", "gss-greedy", "smart-paper", "smart"), 5),
+        **dict.fromkeys(("er", "gdumb", "der++", "er-ace", "joint"), 3),
+    }
+    assert {spec.seed for spec in table1.specs(4) if spec.method == "er"} == {0, 1, 2, 3}
+    assert len({spec for spec in table1.specs() if spec.method == "joint"}) == 3

@@ -69,6 +69,18 @@ def test_under_full_doubt_half_as_much_is_replayed():
     assert sizes == [[10] * 3, [8] * 3, [5] * 3]
 
 
+def test_a_large_memory_is_replayed_in_rotating_parts(monkeypatch):
+    learner = sceptic()
+    for batch in small_batches():
+        learner.observe(batch)
+    held = len(learner.memory)
+    monkeypatch.setattr("smartcl.learners.sceptic.ROTATION", 6)
+    assert held > 2 * 6
+    drawn = [set(np.concatenate(learner.draw_all()).tolist()) for _ in range(20)]
+    assert all(len(each) <= 6 for each in drawn)
+    assert len(set.union(*drawn)) > held / 2
+
+
 def test_the_teacher_speaks_for_the_samples_that_are_drawn():
     learner = sceptic(distill=1.0)
     for batch in small_batches():
