@@ -166,13 +166,13 @@ def test_the_exact_step_reaches_the_rows_awake() -> None:
     twins.run(5, share=1.0)
     twins.table.commit()
     twins.step(np.arange(8))
-    before, (square,) = twins.table.peek(torch.arange(12))[0], [twins.table.state_dict()["square"]]
-    twins.table.take_exact_step(300.0)
+    before, square = twins.table.peek(torch.arange(12))[0], twins.table.state_dict()["square"]
+    twins.table.take_exact_step(30.0)
     metric = (square[:8] / (1 - 0.999**twins.table.step)).sqrt().add(1e-8) / 1e-2
     after = twins.table.peek(torch.arange(12))[0]
-    torch.testing.assert_close(after[:8], prox_preconditioned(before[:8], metric, 300.0))
+    torch.testing.assert_close(after[:8], prox_preconditioned(before[:8], metric, 30.0))
     assert torch.equal(after[8:], before[8:])
-    assert bool((after[:8] == 0).all(dim=1).any()), "some rows must have died"
+    assert 0 < int((after[:8] == 0).all(dim=1).sum()) < 8, "some rows must have died, and some not"
 
 
 def test_awake_all_the_time_it_is_plain_adam() -> None:
