@@ -8,7 +8,16 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from smartcl.streams.corruption import NoiseModel
-from smartcl.streams.panel import UNKNOWN, Panel, PanelProtocol, balanced_draw, count_table, eligible, panel_stream
+from smartcl.streams.panel import (
+    UNKNOWN,
+    Panel,
+    PanelProtocol,
+    balanced_draw,
+    count_table,
+    eligible,
+    panel_stream,
+    rehearsal,
+)
 from smartcl.streams.stream import InputSpec, TaskStream
 
 CLEAN = NoiseModel()
@@ -67,6 +76,26 @@ def test_noise_relabels_the_same_training_samples() -> None:
         assert torch.equal(one.true_y, other.true_y)
         assert torch.equal(one.test.y, other.test.y)
         assert 0.25 < (other.train.y != other.true_y).double().mean() < 0.35
+
+
+def test_a_rehearsal_sees_no_test_day() -> None:
+    def rehearsed(panel: Panel) -> TaskStream:
+        return panel_stream("toy", *rehearsal(panel, PanelProtocol(0.5, 6, 4, samples=20)), 0, CLEAN)
+
+    panel, counts = random_panel()
+    other = counts.copy()
+    other[:, N_DAYS // 2 :] += 7
+    labels = panel.labels.copy()
+    labels[:, N_DAYS // 2 :] = 1
+    stream = rehearsed(panel)
+    changed = rehearsed(Panel(tuple(count_table(place) for place in other), labels, panel.places, panel.keywords))
+    assert stream.task_names == changed.task_names == ("place 0", "place 1", "place 2")
+    for number, (task, same) in enumerate(zip(stream.tasks, changed.tasks, strict=True)):
+        for part in ("train", "test"):
+            np.testing.assert_array_equal(dense(getattr(task, part).x), dense(getattr(same, part).x))
+            assert torch.equal(getattr(task, part).y, getattr(same, part).y)
+        known = panel.labels[number, N_DAYS // 4 : N_DAYS // 2]
+        assert task.test.y.tolist() == known[known != UNKNOWN].tolist()
 
 
 def test_the_seed_decides_the_draw_and_nothing_else_does() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from smartcl.experiments.ablation import OWN_TABLES
 from smartcl.experiments.metrics import HOLDINGS, SCORES
 from smartcl.experiments.published import TABLE_1, TABLE_2, TABLE_3, TABLE_4, TABLE_5, TABLE_5_CIVIL
 from smartcl.experiments.table import Row, Table
+from smartcl.learners.methods import find_method
 from smartcl.streams.civil_unrest import COUNTRIES
 from smartcl.streams.flu import SEASONS
 
@@ -94,13 +96,18 @@ STRENGTHS = Path(__file__).with_name("strengths.json")
 
 
 def tuned_rows(path: Path) -> tuple[Row, ...]:
-    """The regularisers again, with the strengths of this file; none while there is no such file."""
+    """The regularisers again, with the strengths of this file; none while there is no such file.
+
+    A strength that is the usual one is left out, so that the row shows the same runs.
+    """
     strengths = json.loads(path.read_text()) if path.exists() else {}
-    return tuple(
-        Row(f"{row.label}, tuned", row.method, {"strength": strengths[row.method]}, row.printed)
+    chosen = [
+        (row, {} if usual == strengths[row.method] else {"strength": strengths[row.method]})
         for row in REGULARISERS
         if row.method in strengths
-    )
+        for usual in [find_method(row.method).parameters["strength"]]
+    ]
+    return tuple(replace(row, label=f"{row.label}, tuned", parameters=strength) for row, strength in chosen)
 
 
 TABLES = {

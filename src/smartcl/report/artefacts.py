@@ -13,9 +13,10 @@ from typing import Any
 
 from rich.console import RenderableType
 
-from smartcl.experiments import samples_held, theory, tuning
+from smartcl.experiments import events_tuning, samples_held, theory, tuning
 from smartcl.experiments.keyword_runs import KEYWORDS
 from smartcl.experiments.keywords import KeywordStudy
+from smartcl.experiments.metrics import format_value
 from smartcl.experiments.paired import paired_differences
 from smartcl.experiments.results import ResultFolder
 from smartcl.experiments.sensitivity import ALONG_ALPHA, ALONG_BETA
@@ -73,6 +74,21 @@ def tuning_text(data: dict[str, Any]) -> list[RenderableType]:
     ]
 
 
+def steps_data(tables: Counted, results: ResultFolder) -> dict[str, Any]:
+    [(table, seeds)] = tables
+    means = events_tuning.mean_scores(table, seeds, results)
+    return {"means": means, "chosen": events_tuning.best_steps(means)}
+
+
+def steps_text(data: dict[str, Any]) -> list[RenderableType]:
+    lines = [
+        f"mean {metric}: "
+        + ", ".join(f"{format_value(metric, value)} ({steps} steps)" for steps, value in found.items())
+        for metric, found in data["means"].items()
+    ]
+    return [*lines, f"chosen by AUC: {data['chosen']} steps a batch"]
+
+
 def samples_data(tables: Counted, results: ResultFolder) -> dict[str, Any]:
     curves = [curve for table, seeds in tables for curve in samples_held.held_curves(table, seeds, results)]
     return {"curves": [curve.as_dict() for curve in curves]}
@@ -103,6 +119,7 @@ FIGURES: dict[str, Artefact] = {
     "figure-sensitivity": Artefact((ALONG_ALPHA, ALONG_BETA), write=write_sensitivity),
     "theory": Artefact((theory.RUNS,), theory_data, theory_text, write_theory),
     "table3-tuning": Artefact((tuning.TUNING,), tuning_data, tuning_text, tuning.write_strengths, routine=False),
+    "events-tuning": Artefact((events_tuning.TUNING,), steps_data, steps_text, routine=False),
 }
 
 

@@ -23,7 +23,7 @@ from smartcl.streams.chunks import FetchError
 from smartcl.streams.corruption import NoiseModel
 from smartcl.streams.fetch import cache_folder
 from smartcl.streams.mat import cells, numeric, read_mat, texts
-from smartcl.streams.panel import UNKNOWN, Csr, Panel, PanelProtocol, count_table, panel_stream
+from smartcl.streams.panel import UNKNOWN, Csr, Panel, PanelProtocol, count_table, panel_stream, rehearsal
 from smartcl.streams.stream import TaskStream
 
 COUNTRIES = ("Brazil", "Colombia", "Mexico", "Paraguay", "Venezuela")
@@ -39,12 +39,17 @@ PUBLISHED = (
 
 
 def civil_unrest(
-    country: str, data_dir: Path | str | None = None, seed: int = 0, noise: NoiseModel | str | None = None
+    country: str,
+    data_dir: Path | str | None = None,
+    seed: int = 0,
+    noise: NoiseModel | str | None = None,
+    validation: bool = False,
 ) -> TaskStream:
     """A country's cities one after the other, 300 balanced samples each, in batches of 50.
 
-    The files are not fetched: ``<Country>.mat`` or ``2013-2014_<Country>.mat`` must lie in the folder
-    ``civil-unrest`` of the data folder. The name of the stream tells the sibling release from the paper's own.
+    ``validation`` ends the record where training ends and splits that again. The files are not fetched:
+    ``<Country>.mat`` or ``2013-2014_<Country>.mat`` must lie in the folder ``civil-unrest`` of the data folder. The
+    name of the stream tells the sibling release from the paper's own.
 
     >>> civil_unrest("Brazil", data_dir="no-such-folder")
     Traceback (most recent call last):
@@ -53,7 +58,8 @@ def civil_unrest(
     model = NoiseModel.parse(noise)
     path = country_file(country, cache_folder(data_dir) / FOLDER)
     release, panel = read_panel(path)
-    return panel_stream(f"civil-{country.lower()}{release}", panel, PROTOCOL, seed, model)
+    days, protocol = rehearsal(panel, PROTOCOL) if validation else (panel, PROTOCOL)
+    return panel_stream(f"civil-{country.lower()}{release}", days, protocol, seed, model)
 
 
 def country_file(country: str, folder: Path) -> Path:

@@ -36,6 +36,9 @@ def simulated_stream(*, seed: int, noise: NoiseModel | str | None, data_dir: Pat
 #: The share of training images held out to choose settings by.
 VALIDATION = 0.2
 
+#: How the name of a benchmark ends, by whether it keeps to the training data.
+ENDINGS = {False: "", True: "-validation"}
+
 #: What to read beside any number on civil unrest.
 NEAR_CHANCE = (
     "Within a city, what a day's keywords say about an event on the next is near chance (AUC about 0.5); to name the "
@@ -59,10 +62,17 @@ DATASETS: dict[str, Dataset] = {
     "split-mnist-validation": Dataset(partial(split_mnist, validation=VALIDATION)),
     "disjoint-digits": Dataset(bundled_digits),
     **{
-        f"civil-{country.lower()}": Dataset(partial(civil_unrest, country), references=True, note=NEAR_CHANCE)
+        f"civil-{country.lower()}{ending}": Dataset(
+            partial(civil_unrest, country, validation=validation), references=True, note=NEAR_CHANCE
+        )
+        for validation, ending in ENDINGS.items()
         for country in COUNTRIES
     },
-    **{f"flu-{years}": Dataset(partial(flu, years), references=True) for years in SEASONS},
+    **{
+        f"flu-{years}{ending}": Dataset(partial(flu, years, validation=validation), references=True)
+        for validation, ending in ENDINGS.items()
+        for years in SEASONS
+    },
     "newsgroups": Dataset(newsgroups, references=True),
     "simulated-events": Dataset(simulated_stream, references=True),
 }

@@ -15,7 +15,7 @@ from smartcl.streams.chunks import FetchError
 from smartcl.streams.corruption import NoiseModel
 from smartcl.streams.fetch import cache_folder
 from smartcl.streams.mat import numeric, read_mat
-from smartcl.streams.panel import UNKNOWN, Panel, PanelProtocol, count_table, panel_stream
+from smartcl.streams.panel import UNKNOWN, Panel, PanelProtocol, count_table, panel_stream, rehearsal
 from smartcl.streams.stream import TaskStream
 
 #: The seasons there are, by the first year that names their stream.
@@ -26,11 +26,16 @@ MISSING, LOWEST, HIGHEST = 0, 1, 10
 
 
 def flu(
-    years: str, data_dir: Path | str | None = None, seed: int = 0, noise: NoiseModel | str | None = None
+    years: str,
+    data_dir: Path | str | None = None,
+    seed: int = 0,
+    noise: NoiseModel | str | None = None,
+    validation: bool = False,
 ) -> TaskStream:
     """The states one after the other in ``"2011"`` (to 2012) or ``"2013"`` (to 2014), 300 balanced samples each.
 
-    The files are not fetched: they must lie in the folder ``flu`` of the data folder.
+    ``validation`` ends the record where training ends and splits that again. The files are not fetched: they must lie
+    in the folder ``flu`` of the data folder.
 
     >>> flu("2012")
     Traceback (most recent call last):
@@ -50,7 +55,8 @@ def flu(
         panel = flu_panel(data["X"], data["Y"])
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
-    return panel_stream(f"flu-{years}", panel, PROTOCOL, seed, model)
+    days, protocol = rehearsal(panel, PROTOCOL) if validation else (panel, PROTOCOL)
+    return panel_stream(f"flu-{years}", days, protocol, seed, model)
 
 
 def flu_panel(X: Any, Y: Any) -> Panel:

@@ -7,7 +7,7 @@ many; only keywords that occur in training are features; their values are log(1 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -74,6 +74,21 @@ class PanelProtocol:
         375
         """
         return int(self.train_share * n_days)
+
+    def shorter(self, share: float) -> PanelProtocol:
+        """The same protocol on that share of the days, asking for so many fewer days of each label.
+
+        >>> PanelProtocol(0.5, 50, 30).shorter(0.5)
+        PanelProtocol(train_share=0.5, least_train=25, least_test=15, samples=300)
+        """
+        return replace(self, least_train=int(share * self.least_train), least_test=int(share * self.least_test))
+
+
+def rehearsal(panel: Panel, protocol: PanelProtocol) -> tuple[Panel, PanelProtocol]:
+    """The training days alone, split again the same way: what settings may be chosen by, no test day being seen."""
+    cut = protocol.n_train(panel.n_days)
+    first = Panel(tuple(counts[:cut] for counts in panel.counts), panel.labels[:, :cut], panel.places, panel.keywords)
+    return first, protocol.shorter(protocol.train_share)
 
 
 def panel_stream(name: str, panel: Panel, protocol: PanelProtocol, seed: int, noise: NoiseModel) -> TaskStream:
