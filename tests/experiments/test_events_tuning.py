@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from smartcl.experiments.events_tuning import STEPS, TUNING, best_steps, mean_scores
 from smartcl.experiments.results import ResultFolder
-from smartcl.experiments.tables import TABLES
+from smartcl.experiments.tables import EVENT_STEPS, TABLES
+
+COMMITTED = ResultFolder(Path(__file__).parents[2] / "results")
 
 
 def save(results: ResultFolder, auc: dict[int, float]) -> None:
@@ -30,3 +34,7 @@ def test_the_streams_are_those_of_table_4_without_their_test_days():
     assert [name.removesuffix("-validation") for name in TUNING.columns] == list(TABLES["table4"].columns)
     assert all(name.endswith("-validation") for name in TUNING.columns)
     assert not {spec.seed for spec in TUNING.specs()} & set(range(100))
+
+
+def test_the_tables_use_the_steps_that_the_committed_runs_choose():
+    assert best_steps(mean_scores(TUNING, TUNING.seeds, COMMITTED)) == EVENT_STEPS

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import numpy as np
 
 from smartcl.experiments.results import ResultFolder
-from smartcl.experiments.tables import TABLES, tuned_rows
+from smartcl.experiments.tables import STRENGTHS, TABLES, tuned_rows
 from smartcl.experiments.tuning import FACTORS, TUNING, at_the_edge, candidates, chosen, write_strengths
 from smartcl.learners.methods import METHODS
 from smartcl.streams import load_stream
@@ -61,3 +62,8 @@ def test_tuning_sees_neither_the_tables_seeds_nor_the_test_images(monkeypatch):
         seen = {row.reshape(12, 12)[2:-2, 2:-2].tobytes() for row in task.test.x.numpy()}
         assert seen
         assert not seen & test
+
+
+def test_the_strengths_kept_are_those_the_committed_runs_choose():
+    committed = ResultFolder(Path(__file__).parents[2] / "results")
+    assert chosen(TUNING, TUNING.seeds, committed) == json.loads(STRENGTHS.read_text())

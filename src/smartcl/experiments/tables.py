@@ -60,13 +60,24 @@ REFERENCE_ROWS = tuple(
 )
 
 
-def storage_rows(memory: str) -> tuple[Row, Row]:
-    """Schematic storage against whole samples, in the same bytes."""
-    whole = Row(f"whole, {memory}", "smart", {"whole": True}, at={"memory": memory})
-    return Row(f"smart, {memory}", "smart", at={"memory": memory}, versus=whole), whole
+#: Steps a batch that suit event streams, as ``smartcl reproduce events-tuning`` finds on training days.
+EVENT_STEPS = 2
+FEW_STEPS = Row(f"smart, {EVENT_STEPS} steps a batch", "smart", {"iterations": EVENT_STEPS})
 
 
-STORAGE_ROWS = tuple(row for memory in ("30 samples", "100 samples", "300 samples") for row in storage_rows(memory))
+def storage_rows(memory: str, learner: Row) -> tuple[Row, Row]:
+    """Schematic storage against whole samples, in the same bytes and learned in the same way."""
+    whole = replace(learner, parameters={**learner.parameters, "whole": True}, at={"memory": memory})
+    whole = replace(whole, label=f"{learner.label.replace('smart', 'whole')}, {memory}")
+    return replace(learner, label=f"{learner.label}, {memory}", at={"memory": memory}, versus=whole), whole
+
+
+STORAGE_ROWS = tuple(
+    row
+    for learner in (Row("smart", "smart"), FEW_STEPS)
+    for memory in ("30 samples", "100 samples", "300 samples")
+    for row in storage_rows(memory, learner)
+)
 
 
 def table_4(share: str) -> Table:
@@ -80,6 +91,7 @@ def table_4(share: str) -> Table:
         (
             *PAPER_SELECTORS,
             *SMART_ROWS,
+            *([FEW_STEPS] if clean else []),
             Row("ER", "er"),
             Row("joint training", "joint"),
             *REFERENCE_ROWS,
