@@ -16,7 +16,9 @@ from smartcl.cli.app import call
 from smartcl.experiments.results import ResultFolder
 from smartcl.experiments.spec import RunSpec
 from smartcl.experiments.tables import TABLES
+from smartcl.experiments.tuning import TUNING
 from smartcl.report.palette import COLOURS
+from smartcl.report.runs import Runs
 from smartcl.report.write import write_report
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -199,3 +201,10 @@ def test_files_of_other_defaults_and_damaged_files_are_left_out(results, tmp_pat
     assert report.runs.stale == 2
     assert "2 runs in the folder had other defaults" in (tmp_path / "report" / "index.html").read_text()
     assert len(report.runs.all) == len(list(results.rglob("*.json"))) - 2
+
+
+def test_seeds_that_settings_were_chosen_by_are_not_looked_for_in_tables(results):
+    assert Runs(results).seeds == 2
+    spec = TUNING.spec(TUNING.rows[0], "clean", 1)
+    ResultFolder(results).save(spec, made(spec, 60.0))
+    assert Runs(results).seeds == 2

@@ -10,19 +10,23 @@ from typing import Any
 from smartcl.experiments.results import ResultFolder
 from smartcl.experiments.spec import RunSpec
 from smartcl.experiments.table import Row, Table
+from smartcl.experiments.tuning import FIRST_SEED
 
 Result = dict[str, Any]
 
 
 class Runs(ResultFolder):
-    """A result folder in memory. ``stale`` counts files whose method has other defaults by now, or that are damaged."""
+    """A result folder in memory. ``stale`` counts files whose method has other defaults by now, or that are damaged;
+    ``seeds`` is as far as the seeds of the tables go.
+    """
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
         found = {path: _read(path) for path in sorted(folder.rglob("*.json"))}
         self._by_path = {path: result for path, result in found.items() if result is not None}
         self.stale = len(found) - len(self._by_path)
-        self.seeds = 1 + max((result["spec"]["seed"] for result in self.all), default=0)
+        seeds = {result["spec"]["seed"] for result in self.all}
+        self.seeds = 1 + max((seed for seed in seeds if seed < FIRST_SEED), default=0)
         self._behind: dict[tuple[str, str, str], list[Result]] = {}
         self._cells: dict[tuple[str, str, str, str], dict[str, Any]] = {}
 
