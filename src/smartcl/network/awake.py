@@ -24,6 +24,11 @@ class RowState:
     square: torch.Tensor
     average: torch.Tensor
 
+    @classmethod
+    def empty(cls, rows: int, width: int) -> RowState:
+        """Room for so many rows; what it holds is arbitrary."""
+        return cls(*(torch.empty(rows, width) for _ in range(4)))
+
     def __getitem__(self, some: slice) -> RowState:
         return RowState(*(column[some] for column in self.columns()))
 
@@ -35,7 +40,8 @@ class AwakeRows:
     """Rows taken from a table; it learns what became of them when they are put back.
 
     >>> awake = AwakeRows(width=2)
-    >>> awake.add(torch.tensor([7, 3]), RowState(torch.ones(2, 2), *(torch.zeros(2, 2) for _ in range(3))), now=0)
+    >>> for column, value in zip(awake.room_for(torch.tensor([7, 3]), now=0).columns(), (1.0, 0.0, 0.0, 1.0)):
+    ...     _ = column.fill_(value)
     >>> awake.step(torch.tensor([[1.0, -1.0], [0.0, 0.0]]), RowSchedule(lr=0.5), now=1)
     >>> awake.rows, awake.state.weight
     (tensor([7, 3]), tensor([[0.5000, 1.5000], [1.0000, 1.0000]]))
@@ -60,15 +66,14 @@ class AwakeRows:
     def state(self) -> RowState:
         return self._state[: self._used]
 
-    def add(self, rows: torch.Tensor, state: RowState, now: int) -> None:
-        """Take in more rows, which are as they should be at this step."""
+    def room_for(self, rows: torch.Tensor, now: int) -> RowState:
+        """Take in more rows: the caller fills this with how they should be at this step."""
         self._averaged.append((self._used, now))
         self._reserve(self._used + len(rows))
         new = slice(self._used, self._used + len(rows))
         self._rows[new] = rows
-        for ours, theirs in zip(self._state.columns(), state.columns(), strict=True):
-            ours[new] = theirs
         self._used += len(rows)
+        return self._state[new]
 
     def clear(self) -> None:
         self._used, self._averaged = 0, []

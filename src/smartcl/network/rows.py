@@ -64,13 +64,15 @@ class RowTable:
     def activate(self, features: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """All rows awake, these features' among them, as a leaf that collects their gradient; each feature's place."""
         rows = self._rows_for(features)
-        asleep = rows[self._position[rows] < 0]
+        places = self._position.index_select(0, rows)
+        asleep = rows[places < 0]
         if len(asleep):
             for some in torch.split(torch.unique(asleep), PIECE):
                 self._position[some] = torch.arange(len(self._awake), len(self._awake) + len(some))
-                self._awake.add(some, self._woken(some), self.step)
+                self._wake(some, self._awake.room_for(some, self.step))
+            places = self._position.index_select(0, rows)
         self._leaf = self._awake.state.weight.detach().requires_grad_()
-        return self._leaf, self._position[rows]
+        return self._leaf, places
 
     @property
     def active(self) -> tuple[torch.Tensor, torch.Tensor]:
@@ -151,8 +153,10 @@ class RowTable:
 
     def _rows_for(self, features: torch.Tensor) -> torch.Tensor:
         """Each feature's row, made now if there is none yet."""
-        new = torch.unique(features[self._row_of[features] < 0])
-        if len(new):
+        rows = self._row_of.index_select(0, features)
+        unknown = rows < 0
+        if bool(unknown.any()):
+            new = torch.unique(features[unknown])
             self._reserve(self._used + len(new))
             fresh = slice(self._used, self._used + len(new))
             self._row_of[new] = torch.arange(fresh.start, fresh.stop, dtype=torch.int32)
@@ -162,7 +166,8 @@ class RowTable:
             self.products[fresh] = _products(self.weight[fresh], self.mean[fresh])
             self.last[fresh], self._position[fresh] = self.step, -1
             self._used += len(new)
-        return self._row_of[features].long()
+            rows = self._row_of.index_select(0, features)
+        return rows.long()
 
     def _reserve(self, rows: int) -> None:
         if rows <= len(self.weight):
@@ -204,43 +209,52 @@ class RowTable:
         position = self._position[rows]
         asleep = position < 0
         if bool(asleep.all()):
-            return self._place(rows, average)[average]
+            return self._seen_asleep(rows, average)
         awake = self._awake.state.average if average else self._awake.state.weight
         values = awake[position.clamp(min=0)]
         if bool(asleep.any()):
-            values[asleep] = self._place(rows[asleep], average)[average]
+            values[asleep] = self._seen_asleep(rows[asleep], average)
         return values
 
-    def _woken(self, rows: torch.Tensor) -> RowState:
-        """Sleeping rows as a dense optimizer would have them now, had their gradient been zero while they slept."""
-        weight, average, mean, square = self._place(rows, average=bool(self.schedule.average))
+    def _seen_asleep(self, rows: torch.Tensor, average: bool) -> torch.Tensor:
+        state = RowState.empty(len(rows), self.weight.shape[1])
+        self._place(rows, state, average)
+        return state.average if average else state.weight
+
+    def _wake(self, rows: torch.Tensor, state: RowState) -> None:
+        """Fill in sleeping rows as a dense optimizer would have them now, had their gradient been zero meanwhile."""
+        self._place(rows, state, average=bool(self.schedule.average))
         slept = (self.step - self.last[rows]).double()
         if bool(slept.any()):
             beta1, beta2 = self.schedule.betas
-            mean, square = mean * _column(beta1**slept), square * _column(beta2**slept)
-        return RowState(weight, mean, square, average)
+            state.mean.mul_(_column(beta1**slept))
+            state.square.mul_(_column(beta2**slept))
 
-    def _place(
-        self, rows: torch.Tensor, average: bool
-    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Where sleeping rows and, if wanted, their averages (else the rows again) are now; their moments back then."""
+    def _place(self, rows: torch.Tensor, state: RowState, average: bool) -> None:
+        """Fill in where sleeping rows and, if wanted, their averages (else the rows again) are now, and their moments
+        as they fell asleep.
+        """
         s, last = self.schedule, self.last[rows]
-        weight, mean, square = (table.index_select(0, rows) for table in (self.weight, self.mean, self.square))
-        mid = self.average.index_select(0, rows) if average else weight
-        if not bool((last < self.step).any()):
-            return weight, mid, mean, square
-        path = self._path(mean, square, last)
-        reach, norm, shrinkage = self._lengths(rows)
-        pushed = weight.addcmul_(_column(-reach), path)
-        weight = pushed * _column(shrink_factor(norm, shrinkage)) if s.shrink else pushed
+        weight, mid = state.weight, state.average
+        for table, into in ((self.weight, weight), (self.mean, state.mean), (self.square, state.square)):
+            torch.index_select(table, 0, rows, out=into)
+        if average:
+            torch.index_select(self.average, 0, rows, out=mid)
+        if bool((last < self.step).any()):
+            path = self._path(state.mean, state.square, last)
+            reach, norm, shrinkage = self._lengths(rows)
+            weight.addcmul_(_column(-reach), path)
+            pushed = weight.clone() if s.shrink else weight
+            if s.shrink:
+                weight.mul_(_column(shrink_factor(norm, shrinkage)))
+            if average:
+                fades_after = norm / s.shrink if s.shrink else (self.step - last).double()
+                kept, momentum, shrinking = trails(s.average, s.betas, last, self.step, fades_after)
+                torch.lerp(weight, mid, _column(kept), out=mid).addcmul_(_column(s.lr * momentum), path)
+                if s.shrink:
+                    mid.addcmul_(_column(s.shrink * shrinking / norm.clamp(min=1e-30)), pushed)
         if not average:
-            return weight, weight, mean, square
-        fades_after = norm / s.shrink if s.shrink else (self.step - last).double()
-        kept, momentum, shrinking = trails(s.average, s.betas, last, self.step, fades_after)
-        mid = torch.lerp(weight, mid, _column(kept)).addcmul_(_column(s.lr * momentum), path)
-        if s.shrink:
-            mid.addcmul_(_column(s.shrink * shrinking / norm.clamp(min=1e-30)), pushed)
-        return weight, mid, mean, square
+            mid.copy_(weight)
 
     def _path(self, mean: torch.Tensor, square: torch.Tensor, last: torch.Tensor) -> torch.Tensor:
         """The direction in which momentum pushes a row on from its last step."""
