@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from smartcl.experiments.table import Row, Table
@@ -53,7 +54,8 @@ def column_bytes(table: Table, column: str, runs: Runs) -> float | None:
 def _figure(
     name: str, title: str, table: Table, places: dict[str, float], axis: Axis, runs: Runs, against: str
 ) -> Figure:
-    series = [each for row in table.rows if (each := _series(table, row, places, runs)).points]
+    rows = distinct(table.rows)
+    series = [each for row in rows if (each := _series(table, row, places, runs)).points]
     if not series:
         return Figure(name, title, missing=f"smartcl reproduce {table.name}")
     values = [p.y + sign * p.spread for each in series for p in (*each.points, *each.hollow) for sign in (1, -1)]
@@ -64,7 +66,7 @@ def _figure(
         f"{title}: {', '.join(each.key.label for each in series)}",
         PAPER,
     )
-    counts = [cell["n"] for row in table.rows for cell in _cells(table, row, places, runs)]
+    counts = [cell["n"] for row in rows for cell in _cells(table, row, places, runs)]
     reference = (
         " Joint training sees all data at once: a ceiling, no contender." if _has(series, "joint-training") else ""
     )
@@ -73,6 +75,19 @@ def _figure(
         f"the band is one standard deviation; hollow marks are the paper's (10 runs).{reference}"
     )
     return Figure(name, title, caption, (("", drawing),))
+
+
+def distinct(rows: Sequence[Row]) -> list[Row]:
+    """The rows without those that show the same runs as an earlier one.
+
+    >>> [row.label for row in distinct([Row("L2", "l2"), Row("L2, tuned", "l2"), Row("SI", "si", {"strength": 1.0})])]
+    ['L2', 'SI']
+    """
+    kept: list[Row] = []
+    for row in rows:
+        if not any((row.method, row.parameters, row.at) == (own.method, own.parameters, own.at) for own in kept):
+            kept.append(row)
+    return kept
 
 
 def _series(table: Table, row: Row, places: dict[str, float], runs: Runs) -> Series:

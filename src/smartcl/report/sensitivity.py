@@ -24,14 +24,15 @@ COLOURS = ("red", "blue", "green", "violet", "orange", "teal", "pink", "olive")
 def sensitivity(runs: Runs) -> Figure:
     """One panel per strength that was varied."""
     title = "Sensitivity to the two strengths"
-    panels, counts = [], []
-    for name, label in STRENGTHS.items():
-        curves = {key: points for key, points in _curves(runs.all, name).items() if len(points) > 1}
-        if curves:
-            panels.append((label, _drawing(curves, label)))
-            counts += [len(values) for points in curves.values() for values in points.values()]
-    if not panels:
+    varied = {
+        label: {key: points for key, points in _curves(runs.all, name).items() if len(points) > 1}
+        for name, label in STRENGTHS.items()
+    }
+    streams = sorted({stream for curves in varied.values() for _, stream in curves})
+    if not streams:
         return Figure("sensitivity", title, missing="smartcl reproduce figure-sensitivity")
+    panels = [(label, _drawing(curves, label, streams)) for label, curves in varied.items() if curves]
+    counts = [len(values) for curves in varied.values() for points in curves.values() for values in points.values()]
     caption = (
         f"Accuracy while one strength varies and the rest stays at the method's default, 300 whole samples' bytes: "
         f"{numbers(counts)} a point, the band is one standard deviation; values are evenly spaced, not to scale."
@@ -56,10 +57,9 @@ def changed(spec: dict[str, Any]) -> set[str]:
     return {name for name, value in spec["parameters"].items() if json.dumps(value) != json.dumps(defaults[name])}
 
 
-def _drawing(curves: Curves, label: str) -> Drawing:
-    """A colour for each stream; the paper's settings dashed."""
+def _drawing(curves: Curves, label: str, streams: list[str]) -> Drawing:
+    """A colour for each stream, the same in every panel; the paper's settings dashed."""
     values = sorted({value for points in curves.values() for value in points})
-    streams = sorted({stream for _, stream in curves})
     series = []
     for (method, stream), points in sorted(curves.items()):
         key = Key(slug(f"{method} {stream}"), f"{method}, {stream}", COLOURS[streams.index(stream) % len(COLOURS)])
