@@ -67,9 +67,9 @@ FEW_STEPS = Row(f"smart, {EVENT_STEPS} steps a batch", "smart", {"iterations": E
 
 def storage_rows(memory: str, learner: Row) -> tuple[Row, Row]:
     """Schematic storage against whole samples, in the same bytes and learned in the same way."""
-    whole = replace(learner, parameters={**learner.parameters, "whole": True}, at={"memory": memory})
-    whole = replace(whole, label=f"{learner.label.replace('smart', 'whole')}, {memory}")
-    return replace(learner, label=f"{learner.label}, {memory}", at={"memory": memory}, versus=whole), whole
+    smart = replace(learner, label=f"{learner.label}, {memory}", at={"memory": memory})
+    whole = replace(smart, label=smart.label.replace("smart", "whole"), parameters={**smart.parameters, "whole": True})
+    return replace(smart, versus=whole), whole
 
 
 STORAGE_ROWS = tuple(
