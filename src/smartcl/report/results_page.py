@@ -81,8 +81,8 @@ task; `flip`: the task's other label. `smart` is the same in all three, and is t
     "table3-tuning": """A fifth of the training images is held out; seeds are none of those above. The best strength of
 each method makes its *tuned* row in table3.""",
     "events-tuning": """Each stream ends where its training days end, and those are split again in the same way; seeds
-are none of those above. The number of steps with the best mean AUC over the streams makes the row *smart, few steps* in
-table4 and samples.""",
+are none of those above. The number of steps with the best mean AUC over the streams makes the rows *smart, 2 steps a
+batch* of table4 and samples.""",
 }
 
 #: On the page: the tables, and what settings were chosen by.
