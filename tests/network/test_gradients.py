@@ -65,8 +65,11 @@ class Case:
         return trace(self.network, prepare(x, self.spec), y)
 
     def reference(self) -> nn.Module:
-        table = self.network.table
-        first = table.peek(torch.arange(9))[0] if table else self.network.full_weights()["first.weight"]
+        if self.network.table is None:
+            first = self.network.full_weights()["first.weight"]
+        else:
+            rows, places = self.network.table.peek(torch.arange(9))
+            first = rows[places]
         layers: list[nn.Module] = [nn.Linear(9, 6), nn.ReLU(), nn.Linear(6, 5), nn.ReLU(), nn.Linear(5, 3)]
         sources = [(first.T, self.network.first.bias), *((layer.weight, layer.bias) for layer in self.network.layers)]
         with torch.no_grad():

@@ -13,6 +13,12 @@ from smartcl.network.sleep import RowSchedule, warm_decay
 WIDTH = 5
 
 
+def looked_up(table: RowTable, features: torch.Tensor, average: bool = False) -> torch.Tensor:
+    """The weights of these features, or their averages, one after the other."""
+    rows, places = table.peek(features, average)
+    return rows[places]
+
+
 class Twins:
     """A row table and its dense double, fed the same gradients; a row starts in both when it is first seen.
 
@@ -61,7 +67,7 @@ class Twins:
     def errors(self) -> tuple[float, float, float]:
         """The largest deviations of weights, averages and norms."""
         features = torch.arange(len(self.seen))
-        weight, average = self.table.peek(features)[0], self.table.peek(features, average=True)[0]
+        weight, average = looked_up(self.table, features), looked_up(self.table, features, average=True)
         norms = row_norms(self.weight.detach())
         differences = (weight - self.weight.detach(), average - self.average, self.table.group_norms() - norms)
         return tuple(float(difference.abs().max()) for difference in differences)  # type: ignore[return-value]
@@ -142,7 +148,7 @@ def test_rows_die_as_in_the_dense_matrix(share: float) -> None:
     norms, dense = twins.table.group_norms(), row_norms(twins.weight.detach())
     dead = norms == 0
     assert 0 < int(dead.sum()) < 60
-    assert torch.equal(dead, twins.table.peek(torch.arange(60))[0].abs().amax(dim=1) == 0)
+    assert torch.equal(dead, looked_up(twins.table, torch.arange(60)).abs().amax(dim=1) == 0)
     assert float(dense[dead].max()) < 20 * shrink
     assert float(norms[dense == 0].max()) < 20 * shrink
 
@@ -158,7 +164,7 @@ def test_a_row_killed_by_the_exact_step_stays_dead_while_it_sleeps() -> None:
         twins.step(np.arange(5))
     norms = twins.table.group_norms()
     assert torch.equal(norms > 0, torch.arange(20) < 5)
-    torch.testing.assert_close(norms, row_norms(twins.table.peek(torch.arange(20))[0]))
+    torch.testing.assert_close(norms, row_norms(looked_up(twins.table, torch.arange(20))))
 
 
 def test_the_exact_step_reaches_the_rows_awake() -> None:
@@ -166,10 +172,10 @@ def test_the_exact_step_reaches_the_rows_awake() -> None:
     twins.run(5, share=1.0)
     twins.table.commit()
     twins.step(np.arange(8))
-    before, square = twins.table.peek(torch.arange(12))[0], twins.table.state_dict()["square"]
+    before, square = looked_up(twins.table, torch.arange(12)), twins.table.state_dict()["square"]
     twins.table.take_exact_step(30.0)
     metric = (square[:8] / (1 - 0.999**twins.table.step)).sqrt().add(1e-8) / 1e-2
-    after = twins.table.peek(torch.arange(12))[0]
+    after = looked_up(twins.table, torch.arange(12))
     torch.testing.assert_close(after[:8], prox_preconditioned(before[:8], metric, 30.0))
     assert torch.equal(after[8:], before[8:])
     assert 0 < int((after[:8] == 0).all(dim=1).sum()) < 8, "some rows must have died, and some not"
@@ -205,11 +211,22 @@ def test_a_peek_changes_nothing_and_unseen_rows_are_zero() -> None:
     assert_same_state(twins.table.state_dict(), before)
 
 
+@pytest.mark.parametrize("average", [False, True])
+def test_rows_awake_look_as_they_will_when_put_back(average: bool) -> None:
+    twins = Twins(20, RowSchedule(lr=1e-2, average=0.9), nap=1000)
+    twins.run(8, share=0.5)
+    features = torch.tensor([7, 1, 7, 3])
+    twins.table.activate(features)
+    awake = looked_up(twins.table, features, average)
+    twins.table.commit()
+    assert torch.equal(looked_up(twins.table, features, average), awake)
+
+
 def test_a_row_that_was_looked_at_but_never_moved() -> None:
     twins = Twins(20, RowSchedule(average=0.9))
     looked, _ = twins.table.activate(torch.tensor([5]))
     twins.step(np.array([3]))
-    assert torch.equal(twins.table.peek(torch.tensor([5]))[0], looked.detach())
+    assert torch.equal(looked_up(twins.table, torch.tensor([5])), looked.detach())
 
 
 def assert_same_state(mine: dict[str, object], theirs: dict[str, object]) -> None:

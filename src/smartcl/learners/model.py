@@ -10,7 +10,7 @@ import torch
 
 from smartcl.learners.recipe import Recipe
 from smartcl.network.average import WeightAverage
-from smartcl.network.inputs import Prepared
+from smartcl.network.inputs import Prepared, SparseInput
 from smartcl.network.mlp import MLP
 from smartcl.network.optim import Adam
 from smartcl.network.sleep import AVERAGE_EVERY
@@ -35,6 +35,11 @@ class Model:
     def predictor(self) -> MLP:
         """The network to predict with."""
         return self.network if self.average is None else self.average.network
+
+    def expect(self, rows: Prepared) -> None:
+        """These will be looked at more than once: rows of a row table that they need wake up now, all together."""
+        if self.network.table is not None and isinstance(rows, SparseInput):
+            self.network.table.activate(rows.indices)
 
     def descend(self, loss: torch.Tensor) -> None:
         """One optimizer step on the loss and the penalties."""
@@ -66,7 +71,7 @@ class Model:
             self.average.resize(self.network)
 
     def begin(self) -> dict[str, Any]:
-        """Remember how things are, for ``rollback``; a row table keeps a journal instead of a copy."""
+        """Remember how things are, for ``rollback``; a row table writes nothing before ``commit``."""
         if self.network.table is not None:
             self.network.table.begin()
         return self._dense_state()

@@ -112,6 +112,7 @@ class Sceptic(Learner):
             yield from (None for _ in draws)
             return
         rows, y = self.recall(self.memory.store, drawn)
+        self.model.expect(rows)
         answers = self.opinion(rows)
         for index in draws:
             place = torch.from_numpy(np.searchsorted(drawn, index))

@@ -135,7 +135,7 @@ class AwakeRows:
 
 
 def grown(column: torch.Tensor, capacity: int) -> torch.Tensor:
-    """The column with room for so many rows, zero where nothing was."""
-    larger = column.new_zeros((capacity, *column.shape[1:]))
+    """The column with room for so many rows; what a new one holds is arbitrary."""
+    larger = column.new_empty((capacity, *column.shape[1:]))
     larger[: len(column)] = column
     return larger

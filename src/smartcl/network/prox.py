@@ -60,21 +60,18 @@ def prox_preconditioned(
         return weight.clone()
     pull = metric * weight
     force = row_norms(pull)
-    alive = force > strength
-    result = torch.zeros_like(weight)
-    if not bool(alive.any()):
-        return result
-    d, pull = metric[alive], pull[alive]
-    low = torch.maximum((force[alive] - strength) / d.amax(dim=1), row_norms(weight[alive]) - strength / d.amin(dim=1))
-    r = low[:, None]
+    alive = (force > strength)[:, None]
+    low = torch.maximum((force - strength) / metric.amax(dim=1), row_norms(weight) - strength / metric.amin(dim=1))
+    r = low.clamp_(min=0)[:, None]
+    inverse, terms = torch.empty_like(weight), torch.empty_like(weight)
     for _ in range(iterations):
-        inverse = torch.add(strength, d * r).reciprocal_()
-        terms = (pull * inverse).square_()
+        torch.mul(metric, r, out=inverse).add_(strength).reciprocal_()
+        torch.mul(pull, inverse, out=terms).square_()
         phi = terms.sum(dim=1, keepdim=True)
-        slope = -2 * terms.mul_(inverse).mul_(d).sum(dim=1, keepdim=True)
-        step = 2 * phi * (1 - phi.sqrt()) / slope
+        slope = -2 * terms.mul_(inverse).mul_(metric).sum(dim=1, keepdim=True)
+        step = torch.where(alive, 2 * phi * (1 - phi.sqrt()) / slope, 0.0)
         r = (r + step).clamp_(min=0)
         if float((step.abs() / r.clamp(min=1e-30)).max()) < 1e-6:
             break
-    result[alive] = pull.mul_(r).mul_(inverse.copy_(torch.add(strength, d * r)).reciprocal_())
-    return result
+    torch.mul(metric, r, out=inverse).add_(strength).reciprocal_()
+    return pull.mul_(r).mul_(inverse).masked_fill_(~alive, 0.0)

@@ -80,12 +80,19 @@ class RowTable:
         return self._awake.rows[: len(self._leaf)], self._leaf
 
     def peek(self, features: torch.Tensor, average: bool = False) -> tuple[torch.Tensor, torch.Tensor]:
-        """The distinct rows of these features and each one's place; nothing changes, one never seen has zeros."""
+        """Rows as they are until the next step, these features' among them, and each one's place; nothing changes.
+
+        A feature never seen has zeros.
+        """
+        average = average and bool(self.schedule.average)
+        places = self._places_awake(features)
+        if places is not None:
+            return self._awake.state.average if average else self._awake.state.weight, places
         distinct, local = torch.unique(features, return_inverse=True)
         rows = self._row_of[distinct].long()
         values = torch.zeros(len(distinct), self.weight.shape[1])
         for known in torch.split((rows >= 0).nonzero()[:, 0], PIECE):
-            values[known] = self._look(rows[known], average and bool(self.schedule.average))
+            values[known] = self._look(rows[known], average)
         return values, local
 
     def apply_gradient(self) -> None:
@@ -107,8 +114,12 @@ class RowTable:
 
     def group_norms(self) -> torch.Tensor:
         """The norm of each feature's row now; zero for one never seen."""
-        pushed, shrinkage = self._lengths(torch.arange(self._used))[1:]
-        return self._by_feature((pushed - shrinkage).clamp_(min=0).float(), unseen=0.0)
+        if self.schedule.shrink:
+            pushed, shrinkage = self._lengths(torch.arange(self._used))[1:]
+            norms = (pushed - shrinkage).clamp_(min=0).float()
+        else:
+            norms = torch.cat([row_norms(self._look(some, average=False)) for some in self._pieces()])
+        return self._by_feature(norms, unseen=0.0)
 
     def alive(self) -> torch.Tensor:
         """Which features have a row that is not zero, or none yet: one never seen is not dead."""
@@ -119,8 +130,7 @@ class RowTable:
 
     def rows(self) -> torch.Tensor:
         """The weights of all rows now, in order of first sight."""
-        pieces = torch.split(torch.arange(self._used), PIECE)
-        return torch.cat([self._look(some, average=False) for some in pieces])
+        return torch.cat([self._look(some, average=False) for some in self._pieces()])
 
     def begin(self) -> None:
         """From here on, what happens can be undone by ``rollback``."""
@@ -151,6 +161,17 @@ class RowTable:
         self._used = len(self.weight)
         self._position = torch.full((self._used,), -1)
 
+    def _pieces(self) -> tuple[torch.Tensor, ...]:
+        return torch.split(torch.arange(self._used), PIECE)
+
+    def _places_awake(self, features: torch.Tensor) -> torch.Tensor | None:
+        """Each feature's place among the rows awake, if all of them are."""
+        rows = self._row_of.index_select(0, features)
+        if not len(self._awake) or bool((rows < 0).any()):
+            return None
+        places = self._position.index_select(0, rows)
+        return None if bool((places < 0).any()) else places
+
     def _rows_for(self, features: torch.Tensor) -> torch.Tensor:
         """Each feature's row, made now if there is none yet."""
         rows = self._row_of.index_select(0, features)
@@ -163,7 +184,7 @@ class RowTable:
             self.weight[fresh] = self._initial(len(new))
             self.average[fresh] = self.weight[fresh]
             self.mean[fresh], self.square[fresh] = 0.0, 0.0
-            self.products[fresh] = _products(self.weight[fresh], self.mean[fresh])
+            self.products[fresh] = _products(self.weight[fresh], path=None)
             self.last[fresh], self._position[fresh] = self.step, -1
             self._used += len(new)
             rows = self._row_of.index_select(0, features)
@@ -192,7 +213,9 @@ class RowTable:
         for some in self._awake.pieces():
             rows, now = self._awake.rows[some], self._awake.state[some]
             columns["last"][rows] = self.step
-            columns["products"][rows] = _products(now.weight, self._path(now.mean, now.square, columns["last"][rows]))
+            # Without shrinkage nothing depends on the norm of a row on its way.
+            path = self._path(now.mean, now.square, columns["last"][rows]) if self.schedule.shrink else None
+            columns["products"][rows] = _products(now.weight, path)
             for name in ("weight", "mean", "square", "average"):
                 columns[name].index_copy_(0, rows, getattr(now, name))
 
@@ -270,9 +293,12 @@ class RowTable:
         return reach, norm, (self.step - last).double() * self.schedule.shrink
 
 
-def _products(weight: torch.Tensor, path: torch.Tensor) -> torch.Tensor:
+def _products(weight: torch.Tensor, path: torch.Tensor | None) -> torch.Tensor:
     """``w·w``, ``w·p`` and ``p·p`` per row: with them, the norm of ``w − c·p`` costs nothing for any ``c``."""
-    return torch.stack([(weight * weight).sum(1), (weight * path).sum(1), (path * path).sum(1)], dim=1)
+    own = (weight * weight).sum(1)
+    nothing = torch.zeros_like(own)
+    along = (nothing, nothing) if path is None else ((weight * path).sum(1), (path * path).sum(1))
+    return torch.stack([own, *along], dim=1)
 
 
 def _column(values: torch.Tensor) -> torch.Tensor:
