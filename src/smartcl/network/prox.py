@@ -60,18 +60,22 @@ def prox_preconditioned(
         return weight.clone()
     pull = metric * weight
     force = row_norms(pull)
-    alive = (force > strength)[:, None]
-    low = torch.maximum((force - strength) / metric.amax(dim=1), row_norms(weight) - strength / metric.amin(dim=1))
-    r = low.clamp_(min=0)[:, None]
-    inverse, terms = torch.empty_like(weight), torch.empty_like(weight)
+    alive = (force > strength).nonzero()[:, 0]
+    result = torch.zeros_like(weight)
+    if not len(alive):
+        return result
+    d, pull, force = metric.index_select(0, alive), pull.index_select(0, alive), force.index_select(0, alive)
+    low = torch.maximum((force - strength) / d.amax(dim=1), row_norms(weight)[alive] - strength / d.amin(dim=1))
+    r = low[:, None]
+    inverse, terms = torch.empty_like(d), torch.empty_like(d)
     for _ in range(iterations):
-        torch.mul(metric, r, out=inverse).add_(strength).reciprocal_()
+        torch.mul(d, r, out=inverse).add_(strength).reciprocal_()
         torch.mul(pull, inverse, out=terms).square_()
         phi = terms.sum(dim=1, keepdim=True)
-        slope = -2 * terms.mul_(inverse).mul_(metric).sum(dim=1, keepdim=True)
-        step = torch.where(alive, 2 * phi * (1 - phi.sqrt()) / slope, 0.0)
+        slope = -2 * terms.mul_(inverse).mul_(d).sum(dim=1, keepdim=True)
+        step = 2 * phi * (1 - phi.sqrt()) / slope
         r = (r + step).clamp_(min=0)
         if float((step.abs() / r.clamp(min=1e-30)).max()) < 1e-6:
             break
-    torch.mul(metric, r, out=inverse).add_(strength).reciprocal_()
-    return pull.mul_(r).mul_(inverse).masked_fill_(~alive, 0.0)
+    torch.mul(d, r, out=inverse).add_(strength).reciprocal_()
+    return result.index_copy_(0, alive, pull.mul_(r).mul_(inverse))
