@@ -69,8 +69,6 @@ def test_training_on_after_loading_is_bit_identical(method, sparse_rows):
 @pytest.mark.parametrize("wide", [False, True])
 def test_an_interrupt_leaves_the_learner_as_it_was(method, wide, monkeypatch):
     if wide:
-        if method == "smart-paper":
-            pytest.skip("the sub-gradient form has no row table")
         monkeypatch.setattr(mlp, "ROW_TABLE_WEIGHTS", 0)
     batches = small_batches(sparse_rows=wide)
     learner, untouched = small(method, sparse_rows=wide), small(method, sparse_rows=wide)

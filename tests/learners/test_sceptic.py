@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from helpers import SMALL, small_batches, small_spec
+from helpers import SMALL, assert_same_state, small_batches, small_spec
 from smartcl.learners.learner import Learner
 from smartcl.learners.methods import build_learner
 from smartcl.learners.recipe import Recipe
@@ -118,3 +118,24 @@ def test_full_doubt_silences_the_teacher():
 def test_settings_out_of_range_are_refused(name, value, words):
     with pytest.raises(ValueError, match=words):
         build_learner("smart", small_spec(), 900, **{**SMALL, name: value})
+
+
+def test_what_a_batch_replays_wakes_together(monkeypatch):
+    """The first step finds every row awake that any step's replay needs, and asking the teacher changes none."""
+    monkeypatch.setattr("smartcl.network.mlp.ROW_TABLE_WEIGHTS", 0)
+    learner = build_learner("smart", small_spec(sparse_rows=True), 900, **SMALL)
+    batches = small_batches(sparse_rows=True)
+    for batch in batches[:3]:
+        learner.observe(batch)
+    table = learner.model.network.table
+    assert isinstance(learner, Sceptic)
+    assert table is not None
+    before = table.state_dict()
+    table.begin()
+    draws = learner.draw_all()
+    next(iter(learner.replays(draws)))
+    rows, _ = learner.recall(learner.memory.store, np.unique(np.concatenate(draws)))
+    awake, _ = table.active
+    assert set(table._row_of[rows.indices].tolist()) == set(awake.tolist())
+    table.rollback()
+    assert_same_state(table.state_dict(), before)

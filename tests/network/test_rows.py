@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from helpers import assert_same_state
 from smartcl.network.prox import prox_preconditioned, row_norms, shrink_rows_
 from smartcl.network.rows import RowTable
 from smartcl.network.sleep import RowSchedule, warm_decay
@@ -227,13 +228,6 @@ def test_a_row_that_was_looked_at_but_never_moved() -> None:
     looked, _ = twins.table.activate(torch.tensor([5]))
     twins.step(np.array([3]))
     assert torch.equal(looked_up(twins.table, torch.tensor([5])), looked.detach())
-
-
-def assert_same_state(mine: dict[str, object], theirs: dict[str, object]) -> None:
-    assert mine.keys() == theirs.keys()
-    for name, value in mine.items():
-        same = torch.equal(value, theirs[name]) if isinstance(value, torch.Tensor) else value == theirs[name]  # type: ignore[arg-type]
-        assert same, name
 
 
 SCHEDULE = RowSchedule(lr=1e-2, shrink=1e-4, average=0.9)
