@@ -1,7 +1,7 @@
 """A first layer for millions of sparse features: a row of weights per feature seen, updated when touched.
 
 A dense Adam step would move every row at every step: the moments decay, the stale momentum still pushes, the group
-lasso shrinks, the average follows. Here a row sleeps until a batch needs it, and ``_woken`` applies what it missed in
+lasso shrinks, the average follows. Here a row sleeps until a batch needs it, and wakes with what it missed applied in
 closed form; then it takes the batch's steps with the others that are awake. The cost of a batch is linear in its
 non-zeros and those it replays.
 """
@@ -13,16 +13,17 @@ from typing import Any
 
 import torch
 
-from smartcl.network.awake import AwakeRows, RowState, grown
-from smartcl.network.prox import row_norms, shrink_factor
-from smartcl.network.sleep import RowSchedule, pushes, trails
+from smartcl.network.asleep import SleepingRows
+from smartcl.network.awake import AwakeRows, grown
+from smartcl.network.prox import row_norms
+from smartcl.network.sleep import RowSchedule
 
 #: Sleeping rows looked at at a time: what is made of them stays in the cache.
 PIECE = 1024
 
 
 class RowTable:
-    """Weights, Adam moments and averages of the features seen so far.
+    """The rows of the features seen so far: all of them asleep, and those awake as they are now.
 
     What ``activate`` wakes stays awake until ``commit`` puts it back; ``rollback`` forgets it instead.
 
@@ -32,17 +33,13 @@ class RowTable:
     (torch.Size([2, 2]), [0, 1, 0], 2)
     """
 
-    _columns = ("weight", "mean", "square", "average", "last", "products")
-
     def __init__(self, n_features: int, width: int, initial: Callable[[int], torch.Tensor]) -> None:
         self.schedule = RowSchedule()
         self.step = 0
         self._initial = initial
         self._row_of = torch.full((n_features,), -1, dtype=torch.int32)
         self._used = 0
-        self.weight, self.mean, self.square, self.average = (torch.zeros(0, width) for _ in range(4))
-        self.last = torch.zeros(0, dtype=torch.int64)
-        self.products = torch.zeros(0, 3)
+        self.asleep = SleepingRows.none(width)
         self._awake = AwakeRows(width)
         #: Where each row is among those awake, or -1.
         self._position = torch.zeros(0, dtype=torch.int64)
@@ -69,7 +66,7 @@ class RowTable:
         if len(asleep):
             for some in torch.split(torch.unique(asleep), PIECE):
                 self._position[some] = torch.arange(len(self._awake), len(self._awake) + len(some))
-                self._wake(some, self._awake.room_for(some, self.step))
+                self.asleep.wake(some, self._awake.room_for(some, self.step), self.schedule, self.step)
             places = self._position.index_select(0, rows)
         self._leaf = self._awake.state.weight.detach().requires_grad_()
         return self._leaf, places
@@ -90,7 +87,7 @@ class RowTable:
             return self._awake.state.average if average else self._awake.state.weight, places
         distinct, local = torch.unique(features, return_inverse=True)
         rows = self._row_of[distinct].long()
-        values = torch.zeros(len(distinct), self.weight.shape[1])
+        values = torch.zeros(len(distinct), self._leaf.shape[1])
         for known in torch.split((rows >= 0).nonzero()[:, 0], PIECE):
             values[known] = self._look(rows[known], average)
         return values, local
@@ -115,8 +112,7 @@ class RowTable:
     def group_norms(self) -> torch.Tensor:
         """The norm of each feature's row now; zero for one never seen."""
         if self.schedule.shrink:
-            pushed, shrinkage = self._lengths(torch.arange(self._used))[1:]
-            norms = (pushed - shrinkage).clamp_(min=0).float()
+            norms = self.asleep.norms(torch.arange(self._used), self.schedule, self.step)
         else:
             norms = torch.cat([row_norms(self._look(some, average=False)) for some in self._pieces()])
         return self._by_feature(norms, unseen=0.0)
@@ -126,7 +122,7 @@ class RowTable:
         if self.schedule.shrink:
             return (self.group_norms() > 0) | ~self.seen
         # Without shrinkage a sleeping row neither dies nor revives: what it was when last touched still holds.
-        return self._by_feature(self.products[: self._used, 0].clone(), unseen=1.0) > 0
+        return self._by_feature(self.asleep.products[: self._used, 0].clone(), unseen=1.0) > 0
 
     def rows(self) -> torch.Tensor:
         """The weights of all rows now, in order of first sight."""
@@ -134,12 +130,13 @@ class RowTable:
 
     def begin(self) -> None:
         """From here on, what happens can be undone by ``rollback``."""
-        self._put_back()
+        self.commit()
         self._before = (self._used, self.step)
 
     def commit(self) -> None:
         """What happened stands."""
-        self._put_back()
+        self._put_back(self.asleep)
+        self._dismiss()
 
     def rollback(self) -> None:
         """Back to ``begin``."""
@@ -148,17 +145,16 @@ class RowTable:
         self._row_of[self._row_of >= self._used] = -1
 
     def state_dict(self) -> dict[str, Any]:
-        columns = {name: getattr(self, name)[: self._used].clone() for name in self._columns}
-        self._write(columns)
-        return {"step": self.step, "row_of": self._row_of.clone(), **columns}
+        rows = SleepingRows(**{name: column[: self._used].clone() for name, column in self.asleep.columns().items()})
+        self._put_back(rows)
+        return {"step": self.step, "row_of": self._row_of.clone(), **rows.columns()}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         self._dismiss()
         self.step = int(state["step"])
         self._row_of = state["row_of"].clone()
-        for name in self._columns:
-            setattr(self, name, state[name].clone())
-        self._used = len(self.weight)
+        self.asleep = SleepingRows(**{name: state[name].clone() for name in self.asleep.columns()})
+        self._used = len(self.asleep)
         self._position = torch.full((self._used,), -1)
 
     def _pieces(self) -> tuple[torch.Tensor, ...]:
@@ -181,43 +177,29 @@ class RowTable:
             self._reserve(self._used + len(new))
             fresh = slice(self._used, self._used + len(new))
             self._row_of[new] = torch.arange(fresh.start, fresh.stop, dtype=torch.int32)
-            self.weight[fresh] = self._initial(len(new))
-            self.average[fresh] = self.weight[fresh]
-            self.mean[fresh], self.square[fresh] = 0.0, 0.0
-            self.products[fresh] = _products(self.weight[fresh], path=None)
-            self.last[fresh], self._position[fresh] = self.step, -1
+            self.asleep.add(fresh, self._initial(len(new)), self.step)
+            self._position[fresh] = -1
             self._used += len(new)
             rows = self._row_of.index_select(0, features)
         return rows.long()
 
     def _reserve(self, rows: int) -> None:
-        if rows <= len(self.weight):
-            return
-        capacity = min(max(rows, 2 * len(self.weight), 1024), max(self.n_features, rows))
-        for name in (*self._columns, "_position"):
-            setattr(self, name, grown(getattr(self, name), capacity))
+        if rows > len(self.asleep):
+            capacity = min(max(rows, 2 * len(self.asleep), 1024), max(self.n_features, rows))
+            self.asleep.grow(capacity)
+            self._position = grown(self._position, capacity)
 
-    def _put_back(self) -> None:
-        self._write({name: getattr(self, name) for name in self._columns})
-        self._dismiss()
+    def _put_back(self, rows: SleepingRows) -> None:
+        """Note there how the rows awake are now."""
+        self._awake.follow(self.schedule, self.step)
+        for some in self._awake.pieces():
+            rows.put_back(self._awake.rows[some], self._awake.state[some], self.schedule, self.step)
 
     def _dismiss(self) -> None:
         """Nobody is awake."""
         self._position[self._awake.rows] = -1
         self._awake.clear()
         self._leaf = self._leaf.new_zeros(0, self._leaf.shape[1])
-
-    def _write(self, columns: dict[str, torch.Tensor]) -> None:
-        """Note in these columns how the rows awake are now; momentum pushes them from here."""
-        self._awake.follow(self.schedule, self.step)
-        for some in self._awake.pieces():
-            rows, now = self._awake.rows[some], self._awake.state[some]
-            columns["last"][rows] = self.step
-            # Without shrinkage nothing depends on the norm of a row on its way.
-            path = self._path(now.mean, now.square, columns["last"][rows]) if self.schedule.shrink else None
-            columns["products"][rows] = _products(now.weight, path)
-            for name in ("weight", "mean", "square", "average"):
-                columns[name].index_copy_(0, rows, getattr(now, name))
 
     def _by_feature(self, by_row: torch.Tensor, unseen: float) -> torch.Tensor:
         """Norms of rows by feature; those awake are measured, ``by_row`` tells the others."""
@@ -232,74 +214,9 @@ class RowTable:
         position = self._position[rows]
         asleep = position < 0
         if bool(asleep.all()):
-            return self._seen_asleep(rows, average)
+            return self.asleep.look(rows, self.schedule, self.step, average)
         awake = self._awake.state.average if average else self._awake.state.weight
         values = awake[position.clamp(min=0)]
         if bool(asleep.any()):
-            values[asleep] = self._seen_asleep(rows[asleep], average)
+            values[asleep] = self.asleep.look(rows[asleep], self.schedule, self.step, average)
         return values
-
-    def _seen_asleep(self, rows: torch.Tensor, average: bool) -> torch.Tensor:
-        state = RowState.empty(len(rows), self.weight.shape[1])
-        self._place(rows, state, average)
-        return state.average if average else state.weight
-
-    def _wake(self, rows: torch.Tensor, state: RowState) -> None:
-        """Fill in sleeping rows as a dense optimizer would have them now, had their gradient been zero meanwhile."""
-        self._place(rows, state, average=bool(self.schedule.average))
-        slept = (self.step - self.last[rows]).double()
-        if bool(slept.any()):
-            beta1, beta2 = self.schedule.betas
-            state.mean.mul_(_column(beta1**slept))
-            state.square.mul_(_column(beta2**slept))
-
-    def _place(self, rows: torch.Tensor, state: RowState, average: bool) -> None:
-        """Fill in where sleeping rows and, if wanted, their averages (else the rows again) are now, and their moments
-        as they fell asleep.
-        """
-        s, last = self.schedule, self.last[rows]
-        weight, mid = state.weight, state.average
-        for table, into in ((self.weight, weight), (self.mean, state.mean), (self.square, state.square)):
-            torch.index_select(table, 0, rows, out=into)
-        if average:
-            torch.index_select(self.average, 0, rows, out=mid)
-        if bool((last < self.step).any()):
-            path = self._path(state.mean, state.square, last)
-            reach, norm, shrinkage = self._lengths(rows)
-            weight.addcmul_(_column(-reach), path)
-            pushed = weight.clone() if s.shrink else weight
-            if s.shrink:
-                weight.mul_(_column(shrink_factor(norm, shrinkage)))
-            if average:
-                fades_after = norm / s.shrink if s.shrink else (self.step - last).double()
-                kept, momentum, shrinking = trails(s.average, s.betas, last, self.step, fades_after)
-                torch.lerp(weight, mid, _column(kept), out=mid).addcmul_(_column(s.lr * momentum), path)
-                if s.shrink:
-                    mid.addcmul_(_column(s.shrink * shrinking / norm.clamp(min=1e-30)), pushed)
-        if not average:
-            mid.copy_(weight)
-
-    def _path(self, mean: torch.Tensor, square: torch.Tensor, last: torch.Tensor) -> torch.Tensor:
-        """The direction in which momentum pushes a row on from its last step."""
-        root = (1 - self.schedule.betas[1] ** last.clamp(min=1).double()).sqrt_()
-        return mean / square.sqrt().add_(_column(self.schedule.eps * root))
-
-    def _lengths(self, rows: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """How far momentum carried each row along its path, its norm there, and by how much that shrank since."""
-        last = self.last[rows]
-        reach = self.schedule.lr * pushes(last, self.step, self.schedule.betas)
-        own, across, path = self.products[rows].double().unbind(dim=1)
-        norm = (own - 2 * reach * across + reach.square() * path).clamp_(min=0).sqrt_()
-        return reach, norm, (self.step - last).double() * self.schedule.shrink
-
-
-def _products(weight: torch.Tensor, path: torch.Tensor | None) -> torch.Tensor:
-    """``w·w``, ``w·p`` and ``p·p`` per row: with them, the norm of ``w − c·p`` costs nothing for any ``c``."""
-    own = (weight * weight).sum(1)
-    nothing = torch.zeros_like(own)
-    along = (nothing, nothing) if path is None else ((weight * path).sum(1), (path * path).sum(1))
-    return torch.stack([own, *along], dim=1)
-
-
-def _column(values: torch.Tensor) -> torch.Tensor:
-    return values.to(torch.float32)[:, None]

@@ -103,7 +103,7 @@ class SI(QuadraticPenalty):
 def _stored(network: MLP) -> torch.Tensor:
     """The rows of a row table as last put to sleep: a view that costs nothing, true for rows just made."""
     assert network.table is not None
-    return network.table.weight[: len(network.table)]
+    return network.table.asleep.weight[: len(network.table)]
 
 
 def _copies(values: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
