@@ -68,7 +68,7 @@ def _figure(
     )
     counts = [cell["n"] for row in rows for cell in _cells(table, row, places, runs)]
     reference = (
-        " Joint training sees all data at once: a ceiling, no contender." if _has(series, "joint-training") else ""
+        " Joint training sees all data at once: no contender." if _has(series, "joint-training") else ""
     )
     caption = (
         f"Accuracy after the last batch, mean of the task test sets, against {against}: {numbers(counts)} a point, "
