@@ -67,9 +67,7 @@ def _figure(
         PAPER,
     )
     counts = [cell["n"] for row in rows for cell in _cells(table, row, places, runs)]
-    reference = (
-        " Joint training sees all data at once: no contender." if _has(series, "joint-training") else ""
-    )
+    reference = " Joint training sees all data at once: no contender." if _has(series, "joint-training") else ""
     caption = (
         f"Accuracy after the last batch, mean of the task test sets, against {against}: {numbers(counts)} a point, "
         f"the band is one standard deviation; hollow marks are the paper's (10 runs).{reference}"
