@@ -1,0 +1,1 @@
+"""Attacks on the promises of ``SmartClassifier``: ``python -m benchmarks attack``."""
