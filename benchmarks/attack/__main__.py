@@ -16,7 +16,10 @@ from rich.table import Table
 from benchmarks.attack.tries import EXAMPLES, Findings
 from benchmarks.timing import report
 
-TRIES = {"folders": 1200}
+TRIES = {
+    **{"folders": 1200, "bad_inputs": 500, "interrupts": 2000},
+    **{"saves": 60, "threads": 50, "digits": 8},
+}
 
 
 def main() -> None:

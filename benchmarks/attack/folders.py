@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -55,10 +55,10 @@ class Saved:
     other: Path
 
 
-def attack(tries: int) -> Findings:
+def attack(tries: int, kinds: Sequence[Kind] = KINDS) -> Findings:
     """Damage that many folders."""
     with tempfile.TemporaryDirectory() as scratch:
-        originals = [_saved(kind, Path(scratch) / str(number)) for number, kind in enumerate(KINDS)]
+        originals = [_saved(kind, Path(scratch) / str(number)) for number, kind in enumerate(kinds)]
         return run(partial(_attempt, originals), range(tries))
 
 
