@@ -145,6 +145,12 @@ def _all_values(value: float) -> Callable[[Any], Any]:
     return put
 
 
+def _read_only(x: Any) -> Any:
+    for array in (x.data, x.indices, x.indptr) if sparse.issparse(x) else (x,):
+        array.flags.writeable = False
+    return x
+
+
 VALUES: dict[str, Callable[[Any], Any]] = {
     **{f"one {value}": _with_value(value) for value in (NAN, INF, -INF, 1e39, -1e39, 3e38, 1e30, 1e20, 1e-310)},
     **{f"all {value}": _all_values(value) for value in (0.0, 1e-40, 1e10, 1e20, 1e30, 3e38, -3e38)},
@@ -188,6 +194,7 @@ DENSE_ROWS: dict[str, Callable[[Any], Any]] = {
     "a record array": lambda x: np.zeros(len(x), dtype=[("a", "f8"), ("b", "f8")]),
     "big-endian": lambda x: x.astype(">f8"),
     "big-endian float32": lambda x: x.astype(">f4"),
+    "read-only": _read_only,
     "Fortran order": np.asfortranarray,
     "backwards": lambda x: x[::-1, ::-1],
     "every other": lambda x: np.repeat(x, 2, axis=1)[:, ::2],
@@ -232,6 +239,7 @@ SPARSE_ROWS: dict[str, Callable[[Any], Any]] = {
     "too many columns": lambda x: sparse.hstack([x, x], format="csr"),
     **{f"as {form}": (lambda x, form=form: x.asformat(form)) for form in ("csc", "coo", "lil", "dok")},
     "an old matrix": lambda x: sparse.csr_matrix(x),
+    "read-only": _read_only,
     "an index beyond the width": _edited("indices", lambda a, x: _at(2, x.shape[1] + 10)(a, x)),
     "an index far beyond": _edited("indices", _at(5, 2**31 - 1)),
     "a negative index": _edited("indices", _at(2, -1)),

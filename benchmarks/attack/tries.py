@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import multiprocessing
 import os
 import resource
@@ -101,6 +102,7 @@ def _outcomes(attempt: Callable[[Job], str], jobs: Sequence[Job], patience: floa
 
 
 def _work(attempt: Callable[[Job], str], jobs: Sequence[Job], sender: Connection) -> None:
+    faulthandler.disable()
     silence = os.open(os.devnull, os.O_WRONLY)
     os.dup2(silence, 1)
     os.dup2(silence, 2)

@@ -29,11 +29,14 @@ def by_pickle(model: SmartClassifier) -> SmartClassifier:
     return pickle.loads(pickle.dumps(model))
 
 
-ALL = [Kind(method, form) for method in TASKLESS for form in WIDTHS]
-SEARCHED = [Kind(method, "dense") for method in TASKLESS] + [Kind("smart", form) for form in ("sparse", "wide")]
+#: It trains for a hundred epochs before each first prediction.
+SLOW = "gdumb"
+COPIED = [Kind(method, form) for method in TASKLESS for form in WIDTHS if method != SLOW or form == "dense"]
+SEARCHED = [Kind(method, "dense") for method in TASKLESS if method != SLOW]
+SEARCHED += [Kind("smart", form) for form in ("sparse", "wide")]
 
 
-@pytest.mark.parametrize("kind", ALL, ids=str)
+@pytest.mark.parametrize("kind", COPIED, ids=str)
 def test_a_copy_learns_on_and_a_clone_has_learned_nothing(kind: Kind) -> None:
     model = kind.unfitted().partial_fit(*kind.rows(1, 6))
     copies = [copied(model) for copied in (by_pickle, by_joblib, copy.deepcopy)]
@@ -59,5 +62,7 @@ def test_searching_and_calibrating(kind: Kind) -> None:
 def test_folds_side_by_side_score_as_one_after_the_other() -> None:
     kind = Kind("smart", "dense")
     x, y = kind.rows(1, 60)
-    alone, together = (cross_val_score(kind.unfitted(), x, y, cv=2, n_jobs=jobs) for jobs in (1, 2))
+    # Forked workers, unlike fresh ones, need not import everything first.
+    with joblib.parallel_config("multiprocessing"):
+        alone, together = (cross_val_score(kind.unfitted(), x, y, cv=2, n_jobs=jobs) for jobs in (1, 2))
     np.testing.assert_array_equal(alone, together)
