@@ -21,6 +21,7 @@ from types import CodeType, FrameType
 from typing import Any, TypeAlias
 
 import numpy as np
+import torch
 
 import smartcl
 from benchmarks.attack.models import Kind, difference, fingerprint
@@ -179,9 +180,11 @@ def _interrupt() -> None:
 @cache
 def _with_exits(code: CodeType) -> frozenset[int]:
     """Where a ``with`` block is about to be left: a line event, but no moment at which an interrupt can arrive."""
-    steps = [step for step in dis.get_instructions(code) if step.opname not in ("NOP", "CACHE")]
+    steps = list(dis.get_instructions(code))
     nothing = [step.opname == "LOAD_CONST" and step.argval is None for step in steps]
-    return frozenset(steps[i].offset for i in range(len(steps) - 2) if all(nothing[i : i + 3]))
+    exits = {i for i in range(len(steps) - 2) if all(nothing[i : i + 3])}
+    # On the way out with a value to return, that is put aside first.
+    return frozenset(steps[i].offset for i in exits | {i - 1 for i in exits if steps[i - 1].opname == "SWAP"})
 
 
 @contextmanager
@@ -264,6 +267,7 @@ def _attempt(jobs: dict[str, tuple[Case, int | float]], label: str) -> str:
         except KeyboardInterrupt:
             outcome = REFUSED
         where = _shown(tracer)
+        _check_torch(where)
         seen = _safely(partial(case.seen, model, folder), where)
         not_before, not_after = (difference(state, seen) for state in expected.states)
         if not_before and not_after:
@@ -280,6 +284,14 @@ def _attempt(jobs: dict[str, tuple[Case, int | float]], label: str) -> str:
         if case.saves:
             check_tidy(case.kind, model, folder, where)
     return outcome
+
+
+def _check_torch(where: str) -> None:
+    """A fault if gradients stay off; what is left flushed, no later try shall meet."""
+    torch.set_flush_denormal(False)
+    if not torch.is_grad_enabled():
+        torch.set_grad_enabled(True)
+        raise FaultError("gradients are left switched off", where)
 
 
 def _safely(look: Callable[[], dict[str, str]], where: str) -> dict[str, str]:
