@@ -7,6 +7,8 @@ that could have been saved: what a learner finds out only later, it finds out to
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from reprlib import repr as shortened
 from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
@@ -45,7 +47,7 @@ class Saved:
             raise StateError(where, f"must be a dict of its parts, is {_kind(state)}")
         stranger = next((name for name in state if not isinstance(name, str)), None)
         if stranger is not None:
-            raise StateError(where, f"must have text for names, has {stranger!r}")
+            raise StateError(where, f"must have text for names, has {shortened(stranger)}")
         self._state: dict[str, Any] = state
         self.where = where
 
@@ -59,10 +61,14 @@ class Saved:
 
     def parts(self, name: str) -> list[Saved]:
         """The parts of a list."""
+        return [Saved(item, f"{self._path(name)}[{place}]") for place, item in enumerate(self.items(name))]
+
+    def items(self, name: str) -> list[Any]:
+        """What a list holds, not looked at any further."""
         found = self._entry(name)
         if not isinstance(found, list | tuple):
             self.refuse(name, f"must be a list, is {_kind(found)}")
-        return [Saved(item, f"{self._path(name)}[{place}]") for place, item in enumerate(found)]
+        return list(found)
 
     def entries(self, name: str) -> dict[str, Any]:
         """What a part holds by name, not looked at any further."""
@@ -79,6 +85,14 @@ class Saved:
         if not bool(torch.isfinite(found).all()):
             self.refuse(name, "must be finite: it contains NaN or infinity")
         return found
+
+    def tensors(self, name: str, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, torch.Tensor]:
+        """A part that holds one tensor of finite numbers for each of these names, of this shape, and no others."""
+        found = self.part(name)
+        stranger = next((key for key in found._state if key not in shapes), None)
+        if stranger is not None:
+            self.refuse(name, f"has {shortened(stranger)}, which is not one of {', '.join(shapes)}")
+        return {key: found.tensor(key, shape) for key, shape in shapes.items()}
 
     def array(self, name: str, shape: Shape, *dtypes: str) -> NDArray[Any]:
         """An array of finite numbers in one of these dtypes."""
@@ -98,7 +112,7 @@ class Saved:
         if isinstance(found, bool) or not isinstance(found, int | np.integer):
             self.refuse(name, f"must be a whole number, is {_kind(found)}")
         if found < low or (high is not None and found > high):
-            self.refuse(name, f"must be {_range(low, high)}, is {found}")
+            self.refuse(name, f"must be {_range(low, high)}, is {shortened(found)}")
         return int(found)
 
     def number(self, name: str, low: float = -math.inf, high: float = math.inf) -> float:
@@ -107,7 +121,7 @@ class Saved:
         if isinstance(found, bool) or not isinstance(found, int | float | np.integer | np.floating):
             self.refuse(name, f"must be a number, is {_kind(found)}")
         if not (low <= found <= high and -math.inf < found < math.inf):
-            self.refuse(name, f"must be a finite number from {low:g} to {high:g}, is {found}")
+            self.refuse(name, f"must be a finite number from {low:g} to {high:g}, is {shortened(found)}")
         return float(found)
 
     def text(self, name: str) -> str:
