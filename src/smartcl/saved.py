@@ -70,6 +70,10 @@ class Saved:
             self.refuse(name, f"must be a list, is {_kind(found)}")
         return list(found)
 
+    def optional_items(self, name: str) -> list[Any] | None:
+        """The same; None where None was saved."""
+        return None if self._entry(name) is None else self.items(name)
+
     def entries(self, name: str) -> dict[str, Any]:
         """What a part holds by name, not looked at any further."""
         return dict(self.part(name)._state)
@@ -117,7 +121,13 @@ class Saved:
 
     def number(self, name: str, low: float = -math.inf, high: float = math.inf) -> float:
         """A finite number from ``low`` to ``high``, both possible."""
-        found = self._entry(name)
+        return self._number(name, self._entry(name), low, high)
+
+    def numbers(self, name: str, low: float = -math.inf, high: float = math.inf) -> list[float]:
+        """A list of them."""
+        return [self._number(name, item, low, high) for item in self.items(name)]
+
+    def _number(self, name: str, found: object, low: float, high: float) -> float:
         if isinstance(found, bool) or not isinstance(found, int | float | np.integer | np.floating):
             self.refuse(name, f"must be a number, is {_kind(found)}")
         if not (low <= found <= high and -math.inf < found < math.inf):
@@ -128,6 +138,20 @@ class Saved:
         found = self._entry(name)
         if not isinstance(found, str):
             self.refuse(name, f"must be text, is {_kind(found)}")
+        return found
+
+    def choice(self, name: str, *allowed: str) -> str:
+        """One of these texts."""
+        found = self.text(name)
+        if found not in allowed:
+            self.refuse(name, f"must be {' or '.join(allowed)}, is {shortened(found)}")
+        return found
+
+    def one_of(self, name: str, *types: type) -> Any:
+        """A value of one of these types."""
+        found = self._entry(name)
+        if type(found) not in types:
+            self.refuse(name, f"must be of the type {' or '.join(t.__name__ for t in types)}, is {_kind(found)}")
         return found
 
     def flag(self, name: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
 
@@ -77,11 +77,11 @@ class Learner(Transactional):
             with flushed_denormals():
                 self.learn(new, batch.task)  # lines 5, 6
                 self.model.settle(self.rng)
+            self.check_finite(self.model.moved(), batch)
             observation = self.remember(batch)  # lines 7-10
             self.batches += 1
             if self.recipe.consolidates_after(self.batches):
-                self.model.consolidate(*new)  # line 11
-            self.check_finite(batch)
+                self.consolidate(new, batch)  # line 11
             self.finish_batch()
         return observation
 
@@ -91,13 +91,18 @@ class Learner(Transactional):
         self.memory.check_room(batch, self.notes(batch))
         return batch
 
-    def check_finite(self, batch: Batch) -> None:
+    def check_finite(self, values: Iterable[torch.Tensor], batch: Batch) -> None:
         """A state that is not numbers any more never counts."""
-        if not self.model.is_finite():
+        if not all(bool(value.detach().sum().isfinite()) for value in values):
             raise ValueError(
-                f"x must be small enough to learn from: with values up to {largest(batch.x):.3g} and lr={self.recipe.lr} "
-                "the weights overflowed; scale the features down"
+                f"x must be small enough to learn from: with values up to {largest(batch.x):.3g} and "
+                f"lr={self.recipe.lr:g} the weights overflowed; scale the features down"
             )
+
+    def consolidate(self, new: Labelled, batch: Batch) -> None:
+        """What has been learned is to be kept."""
+        self.model.consolidate(*new)
+        self.check_finite(self.model.noted(), batch)
 
     def learn(self, new: Labelled, task: int | None) -> None:
         """All steps on a batch; its task is a hint that boundary-free learners never read."""
@@ -148,8 +153,7 @@ class Learner(Transactional):
             data = check_batch(data, self.spec)
             with self.all_or_nothing():
                 self.begin_batch()
-                self.model.consolidate(prepare(data.x, self.spec), data.y)
-                self.check_finite(data)
+                self.consolidate((prepare(data.x, self.spec), data.y), data)
                 self.finish_batch()
         return None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -85,14 +85,19 @@ class Model:
         if self.average is not None:
             self.average.resize(self.network)
 
-    def is_finite(self) -> bool:
-        """Whether all that the last batch moved is still numbers."""
-        table, average = self.network.table, self.average
-        moved = [*self.network.parameters(), *self.optimizer.moments()]
-        moved += [] if average is None else average.network.parameters()
-        moved += [] if table is None else table.unfinished()
-        moved += [value for regularizer in self.regularizers for value in _tensors(regularizer.state_dict())]
-        return all(bool(value.detach().sum().isfinite()) for value in moved)
+    def moved(self) -> Iterator[torch.Tensor]:
+        """All that the steps of a batch have moved."""
+        yield from self.network.parameters()
+        yield from self.optimizer.moments()
+        if self.average is not None:
+            yield from self.average.network.parameters()
+        if self.network.table is not None:
+            yield from self.network.table.unfinished()
+
+    def noted(self) -> Iterator[torch.Tensor]:
+        """All that the penalties keep."""
+        for regularizer in self.regularizers:
+            yield from _tensors(regularizer.state_dict())
 
     def state_dict(self) -> dict[str, Any]:
         table = self.network.table
@@ -133,7 +138,7 @@ def _fill(network: MLP, saved: Saved, name: str) -> None:
         parameters[key].copy_(value)
 
 
-def _tensors(state: dict[str, Any]) -> Iterable[torch.Tensor]:
+def _tensors(state: dict[str, Any]) -> Iterator[torch.Tensor]:
     for value in state.values():
         if isinstance(value, dict):
             yield from _tensors(value)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from copy import copy, deepcopy
 from threading import RLock
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, cast
 
 import numpy as np
 
@@ -32,12 +32,12 @@ class Transactional:
     model: Model
     memory: ReplayMemory
     rng: np.random.Generator
+    #: During a call: how to undo it, and how the last finished batch left things.
+    _undo: Undo | None = None
+    _finished: Transactional | None = None
 
     def __init__(self) -> None:
         self._lock = RLock()
-        #: During a call: how to undo it, and how the last finished batch left things.
-        self._undo: Undo | None = None
-        self._finished: Self | None = None
 
     @contextmanager
     def all_or_nothing(self) -> Iterator[None]:
@@ -46,8 +46,8 @@ class Transactional:
             if self._undo is not None:  # inside a longer call, which decides
                 yield
                 return
-            self._finished = self._as_it_is()
-            self._undo = Undo(self._finished, journal=None)
+            before = self._finished = self._as_it_is()
+            self._undo = Undo(before, journal=None)
             try:
                 if self._table is not None:
                     self._undo = self._undo._replace(journal=self._table.begin())
@@ -78,7 +78,7 @@ class Transactional:
         """The learner as the last finished batch left it, whatever another thread is learning; to read only."""
         with self._reading():
             view = self._as_it_is()
-            yield view if view._finished is None else view._finished
+            yield view if view._finished is None else cast(Self, view._finished)
 
     @property
     def _table(self) -> RowTable | None:
@@ -90,7 +90,7 @@ class Transactional:
 
     def _as_it_is(self) -> Self:
         """What is here now, out of reach of what is done next. One copy of a dict: no other thread comes between."""
-        view = object.__new__(type(self))
+        view: Self = object.__new__(type(self))
         vars(view).update(vars(self))
         view.rng = deepcopy(view.rng)
         return view
