@@ -256,6 +256,6 @@ def describe(store: SampleStore, budget: Budget | None = None) -> str:
     >>> describe(SampleStore.empty(n_features=784, sparse=False), Budget(1_000_000))
     '0 samples in 0 B of 1 MB, 784 of 784 features kept'
     """
-    limit = "" if budget is None else f" of {format_bytes(budget.nbytes)}"
+    limit = "" if budget is None else f"{', ' if budget.is_unbounded else ' of '}{format_bytes(budget.nbytes)}"
     kept = f"{len(store.schema):,} of {store.n_features:,} features kept"
     return f"{len(store):,} samples in {format_bytes(store.nbytes)}{limit}, {kept}"
