@@ -23,7 +23,7 @@ from smartcl.memory.formats import (
     pair,
     smallest_formats,
 )
-from smartcl.memory.nonzeros import Floats, Nonzeros, nonzeros_of_dense, spans
+from smartcl.memory.nonzeros import Floats, Nonzeros, nonzeros_of_dense, pieces, spans
 from smartcl.memory.schema import Schema
 from smartcl.streams.batch import Ints
 
@@ -127,9 +127,13 @@ def _write(arena: Bytes, starts: Ints, rows: Nonzeros, layout: Layout, kind: Kin
 def _nonzeros(arena: Bytes, group: _Group, schema: Schema) -> Nonzeros:
     if group.layout >= Layout.GAPS8:
         return _read_ids(arena, group)
-    cells = np.zeros((len(group.starts), len(schema)), dtype=np.float32)
-    _read_cells(arena, group, into=cells)
-    return nonzeros_of_dense(cells, schema)
+    parts = []
+    for piece in pieces(len(group.starts), len(schema)):
+        some = group._replace(starts=group.starts[piece], lengths=group.lengths[piece])
+        cells = np.zeros((len(some.starts), len(schema)), dtype=np.float32)
+        _read_cells(arena, some, into=cells)
+        parts.append(nonzeros_of_dense(cells, schema))
+    return Nonzeros.concatenate(parts)
 
 
 def _read_cells(arena: Bytes, group: _Group, into: Floats) -> None:

@@ -11,15 +11,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smartcl.memory.codecs import Bytes, Encoded, decode_dense, decode_nonzeros, encode
-from smartcl.memory.nonzeros import Floats, Nonzeros, nonzeros_of
+from smartcl.memory.nonzeros import Floats, Nonzeros, nonzeros_of, pieces
 from smartcl.memory.schema import Schema
 from smartcl.streams.batch import Bools, Ints, Rows
 
 Offsets = NDArray[np.uint32] | NDArray[np.uint64]
 
-# What is in the making at a time is bounded by these, whatever the size of the batch or of the memory.
-_CHUNK_CELLS = 2**22
+# Rows are written anew so many at a time at most, and so many bytes of them.
+_CHUNK_ROWS = 2**14
 _CHUNK_NBYTES = 2**18
+
+# What a row written by feature id counts as, where rows are packed a piece at a time.
+_SPARSE_CELLS = 2**16
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,8 +82,8 @@ class PackedRows:
 
     def pack(self, x: Rows, schema: Schema, positional: bool) -> PackedRows:
         """New rows, packed on their own."""
-        step = max(1, _CHUNK_CELLS // min(max(1, schema.n_features), 2**16))
-        chunks = (nonzeros_of(x[first : first + step], schema) for first in range(0, x.shape[0], step))
+        width = schema.n_features if positional else _SPARSE_CELLS
+        chunks = (nonzeros_of(x[piece], schema) for piece in pieces(x.shape[0], width))
         return PackedRows.concatenate([_packed(chunk, schema, positional) for chunk in chunks])
 
     def join(self, other: object) -> PackedRows:
@@ -93,8 +96,8 @@ class PackedRows:
         borders = np.flatnonzero(np.diff(index) != 1) + 1
         first = np.concatenate([[0], borders]) if len(index) else borders
         last = np.concatenate([borders, [len(index)]])[: len(first)] - 1
-        pieces = zip(starts[first].tolist(), (starts + lengths)[last].tolist(), strict=True)
-        arena = np.concatenate([self.arena[:0], *(self.arena[start:end] for start, end in pieces)])
+        runs = zip(starts[first].tolist(), (starts + lengths)[last].tolist(), strict=True)
+        arena = np.concatenate([self.arena[:0], *(self.arena[start:end] for start, end in runs)])
         return PackedRows(arena, offsets_of(lengths), self.formats[index])
 
     def dense(self, index: Ints, schema: Schema) -> Floats:
@@ -131,9 +134,9 @@ class PackedRows:
         return Encoded(self.arena, *self._locate(index), self.formats[index])
 
     def _chunks(self) -> Iterator[Ints]:
-        """Consecutive rows that take a bounded number of bytes together."""
+        """Consecutive rows, a bounded number of them that take a bounded number of bytes together."""
         cuts = np.searchsorted(self.offsets, np.arange(0, self.arena.size, _CHUNK_NBYTES))
-        borders = np.unique(np.concatenate([[0], cuts, [len(self)]])).tolist()
+        borders = np.unique(np.concatenate([cuts, np.arange(0, len(self), _CHUNK_ROWS), [len(self)]])).tolist()
         for first, end in pairwise(borders):
             yield np.arange(first, end)
 

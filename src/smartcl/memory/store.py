@@ -112,7 +112,7 @@ class SampleStore:
 
     @property
     def nbytes(self) -> int:
-        """The bytes of everything held."""
+        """The bytes of everything held; whole rows that have just arrived sparse count as they will be kept."""
         versions = 0 if self.versions is None else self.versions.nbytes
         return self.rows.nbytes + self.columns.nbytes + versions + self.overhead
 
@@ -140,6 +140,13 @@ class SampleStore:
         index = self._positions(index)
         taken = replace(self, rows=self.rows.take(index), columns=self.columns.take(index))
         return taken._settle(self.schemas, self._versions[index])
+
+    def probe(self, among: Ints, count: int) -> SampleStore:
+        """At most ``count`` of these samples, evenly spaced, and one of each version: its masks are the store's."""
+        spaced = among[np.linspace(0, len(among) - 1, min(count, len(among))).astype(np.int64)]
+        if self.versions is None:
+            return self.take(spaced)
+        return self.take(np.union1d(spaced, np.unique(self.versions, return_index=True)[1]))
 
     def restrict(self, schema: Schema) -> SampleStore:
         """The same samples with ``schema`` as the current one; what is out of it is forgotten in every row."""
