@@ -49,13 +49,22 @@ class Saved:
         self._state: dict[str, Any] = state
         self.where = where
 
+    @classmethod
+    def of(cls, state: object, where: str) -> Saved:
+        """A state that may have been opened already."""
+        return state if isinstance(state, Saved) else cls(state, where)
+
     def part(self, name: str) -> Saved:
         """The part of this name."""
         return Saved(self._entry(name), self._path(name))
 
+    def has(self, name: str) -> bool:
+        """Whether something else than None was saved under this name."""
+        return self._entry(name) is not None
+
     def optional(self, name: str) -> Saved | None:
         """The part of this name; None where None was saved."""
-        return None if self._entry(name) is None else self.part(name)
+        return self.part(name) if self.has(name) else None
 
     def parts(self, name: str) -> list[Saved]:
         """The parts of a list."""

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from smartcl.memory import Budget, FeatureWatch, SampleStore, Schema, describe
 from smartcl.memory.budget import UNBOUNDED
 from smartcl.network.gradients import Trace
+from smartcl.saved import Saved
 from smartcl.selection.selector import Geometry, Pool, Selection, Selector
 from smartcl.streams.batch import Batch, Bools, Ints
 from smartcl.streams.stream import InputSpec
@@ -123,9 +124,23 @@ class ReplayMemory:
         watch = None if self.watch is None else self.watch.state_dict()
         return {"store": self.store.state_dict(), "watch": watch, "offered": self.offered, "skipped": self.skipped}
 
-    def load_state_dict(self, state: dict[str, Any]) -> None:
-        self.store = SampleStore.from_state(state["store"])
-        self.watch = None if state["watch"] is None else FeatureWatch.from_state(state["watch"])
+    def load_state_dict(
+        self, state: dict[str, Any] | Saved, n_classes: int | None = None, notes: Mapping[str, str] | None = None
+    ) -> None:
+        """Take over a state that a memory like this one gave, or raise a ``StateError`` and stay as it is.
+
+        Labels are below ``n_classes`` and the method's notes are those of ``notes``, in these dtypes, where given.
+        """
+        saved = Saved.of(state, "memory")
+        store = SampleStore.from_state(saved.part("store"), n_classes)
+        self._check_kind(saved.part("store"), store, notes)
+        offered = saved.whole("offered", low=len(store))
+        skipped = saved.whole("skipped", low=0, high=offered - len(store))
+        watch = saved.optional("watch")
+        if (watch is None) != (self.watch is None):
+            saved.refuse("watch", "must be there for schematic rows, and only for them")
+        self.watch = None if watch is None else FeatureWatch.from_state(watch, store.n_features)
+        self.store, self.offered, self.skipped = store, offered, skipped
 
     def snapshot(self) -> Snapshot:
         """How things are; no part is ever changed in place, so they are held, not copied."""
@@ -138,6 +153,23 @@ class ReplayMemory:
     def _pack(self, batch: Batch, notes: Notes) -> SampleStore:
         score = {"score": np.zeros(len(batch), dtype=np.float32)} if self.selector.scored else {}
         return self.store.pack(batch.x, batch.y, **score, **notes)
+
+    def _check_kind(self, saved: Saved, store: SampleStore, notes: Mapping[str, str] | None) -> None:
+        """Refuse a saved store that is not of this memory's kind, or larger than its budget."""
+        for name, value in self.store.kind.items():
+            if store.kind[name] != value:
+                saved.refuse(name, f"must be {value!r}, as this memory's, is {store.kind[name]!r}")
+        if store.nbytes > self.budget.nbytes:
+            saved.refuse("rows", f"and all beside them must fit {self.budget.nbytes} bytes, they take {store.nbytes}")
+        if not len(store):
+            return
+        found = {name: str(column.dtype) for name, column in store.extra.items() if name != "score"}
+        if notes is not None and found != notes:
+            saved.refuse("extra", f"must hold the notes {dict(notes)} beside a score, holds {found}")
+        if self.selector.scored:
+            saved.part("extra").array("score", (len(store),), "float32")
+        elif "score" in store.extra:
+            saved.refuse("extra.score", "must not be there: this memory's selector keeps no score")
 
     def _room(self, store: SampleStore) -> int:
         """The bytes left for samples beside the masks."""

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from smartcl.memory.codecs import Bytes, Encoded, decode_dense, decode_nonzeros, encode
+from smartcl.memory.codecs import Bytes, Encoded, decode_dense, decode_nonzeros, encode, fault_in
 from smartcl.memory.nonzeros import Floats, Nonzeros, nonzeros_of, pieces
 from smartcl.memory.schema import Schema
+from smartcl.saved import Saved
 from smartcl.streams.batch import Bools, Ints, Rows
 
 Offsets = NDArray[np.uint32] | NDArray[np.uint64]
@@ -120,8 +121,25 @@ class PackedRows:
         return {"arena": self.arena, "offsets": self.offsets, "formats": self.formats}
 
     @classmethod
-    def from_state(cls, state: dict[str, Any]) -> PackedRows:
-        return cls(np.array(state["arena"]), np.array(state["offsets"]), np.array(state["formats"]))
+    def from_state(cls, saved: Saved, known: Bools, versions: Bytes, schema: Schema, positional: bool) -> PackedRows:
+        """What ``state_dict`` described, if it can be rows under ``schema``; one of version ``v`` has ``known[v]``."""
+        arena = saved.array("arena", (None,), "uint8")
+        formats = saved.array("formats", (len(versions),), "uint8")
+        offsets = saved.array("offsets", (len(versions),), str(offsets_of(np.array([arena.size])).dtype))
+        starts_and_end = [0, *offsets[-1:].tolist(), arena.size]
+        if (offsets[1:] < offsets[:-1]).any() or offsets[:1].any() or sorted(starts_and_end) != starts_and_end:
+            saved.refuse("offsets", "must ascend from 0 to the end of the arena at most")
+        if arena.size and not len(offsets):
+            saved.refuse("arena", f"must be empty where there are no rows, has {arena.size} bytes")
+        rows = cls(np.array(arena), np.array(offsets), np.array(formats))
+        for chunk in rows._chunks():
+            fault = fault_in(rows._read(chunk), schema, positional)
+            if fault is not None:
+                saved.refuse("arena", fault)
+            found = rows.nonzeros(chunk, schema)
+            if len(found.known_to(known, versions[chunk]).ids) < len(found.ids):
+                saved.refuse("arena", "holds a row with features that its version does not know")
+        return rows
 
     def _locate(self, index: Ints) -> tuple[Ints, Ints]:
         last = len(self) - 1

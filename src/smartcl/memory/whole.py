@@ -11,7 +11,12 @@ from numpy.typing import NDArray
 
 from smartcl.memory.nonzeros import Floats, Nonzeros, float32_of, nonzeros_of, nonzeros_of_dense, pieces
 from smartcl.memory.schema import Schema
+from smartcl.saved import Saved
 from smartcl.streams.batch import Ints, Rows
+
+#: What whole rows can be kept in.
+WHOLE_DTYPES = ("bool", *(f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)))
+WHOLE_DTYPES += ("float16", "float32", "float64")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -103,8 +108,15 @@ class WholeRows:
         return {"values": self.take(np.arange(len(self))).values if self.arrived is not None else self.values}
 
     @classmethod
-    def from_state(cls, state: dict[str, Any]) -> WholeRows:
-        return cls(np.array(state["values"]))
+    def from_state(cls, saved: Saved, n_rows: int, n_features: int, dtype: str) -> WholeRows:
+        """What ``state_dict`` described, if it can be rows of this dtype."""
+        values = saved.array("values", (n_rows, n_features), dtype)
+        for piece in pieces(n_rows, n_features):
+            with np.errstate(over="ignore"):
+                exact = values[piece].astype(np.float32) == values[piece]
+            if not exact.all():
+                saved.refuse("values", "must be exact in single precision, as all values stored are")
+        return cls(np.array(values))
 
     def _whole(self, index: Ints, dtype: np.dtype[Any]) -> NDArray[Any]:
         if self.arrived is None:
