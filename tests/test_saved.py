@@ -29,6 +29,8 @@ SOUND: dict[str, Any] = {
 def test_what_is_sound_is_handed_out() -> None:
     saved = Saved(SOUND)
     assert saved.part("part").whole("n", 0) == 1
+    assert Saved.of(saved, "elsewhere") is saved
+    assert not saved.has("nothing")
     assert saved.optional("nothing") is None
     assert saved.optional("part") is not None
     assert [part.whole("n", 0) for part in saved.parts("list")] == [1, 2]

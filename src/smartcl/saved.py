@@ -51,13 +51,22 @@ class Saved:
         self._state: dict[str, Any] = state
         self.where = where
 
+    @classmethod
+    def of(cls, state: object, where: str) -> Saved:
+        """A state that may have been opened already."""
+        return state if isinstance(state, Saved) else cls(state, where)
+
     def part(self, name: str) -> Saved:
         """The part of this name."""
         return Saved(self._entry(name), self._path(name))
 
+    def has(self, name: str) -> bool:
+        """Whether something else than None was saved under this name."""
+        return self._entry(name) is not None
+
     def optional(self, name: str) -> Saved | None:
         """The part of this name; None where None was saved."""
-        return None if self._entry(name) is None else self.part(name)
+        return self.part(name) if self.has(name) else None
 
     def parts(self, name: str) -> list[Saved]:
         """The parts of a list."""
@@ -72,7 +81,7 @@ class Saved:
 
     def optional_items(self, name: str) -> list[Any] | None:
         """The same; None where None was saved."""
-        return None if self._entry(name) is None else self.items(name)
+        return self.items(name) if self.has(name) else None
 
     def entries(self, name: str) -> dict[str, Any]:
         """What a part holds by name, not looked at any further."""
@@ -121,13 +130,7 @@ class Saved:
 
     def number(self, name: str, low: float = -math.inf, high: float = math.inf) -> float:
         """A finite number from ``low`` to ``high``, both possible."""
-        return self._number(name, self._entry(name), low, high)
-
-    def numbers(self, name: str, low: float = -math.inf, high: float = math.inf) -> list[float]:
-        """A list of them."""
-        return [self._number(name, item, low, high) for item in self.items(name)]
-
-    def _number(self, name: str, found: object, low: float, high: float) -> float:
+        found = self._entry(name)
         if isinstance(found, bool) or not isinstance(found, int | float | np.integer | np.floating):
             self.refuse(name, f"must be a number, is {_kind(found)}")
         if not (low <= found <= high and -math.inf < found < math.inf):
