@@ -8,7 +8,6 @@ stream and grows with the noise.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -21,6 +20,7 @@ from smartcl.learners.recipe import Recipe
 from smartcl.network.dropout import drop_inputs
 from smartcl.network.inputs import Prepared, take_inputs
 from smartcl.regularizers.regularizer import Regularizer
+from smartcl.saved import Saved
 from smartcl.selection.selector import Selector
 from smartcl.streams.batch import Ints
 from smartcl.streams.stream import InputSpec
@@ -150,15 +150,6 @@ class Sceptic(Learner):
         return {**super().state_dict(), "contradicted": self.contradicted}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
+        contradicted = Saved(state, "learner").number("contradicted", 0.0, 1.0)
         super().load_state_dict(state)
-        self.contradicted = state["contradicted"]
-
-    @contextmanager
-    def _all_or_nothing(self) -> Iterator[None]:
-        before = self.contradicted
-        with super()._all_or_nothing():
-            try:
-                yield
-            except BaseException:
-                self.contradicted = before
-                raise
+        self.contradicted = contradicted
