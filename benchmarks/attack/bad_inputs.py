@@ -7,7 +7,6 @@ at a model, or fails, changes nothing of it.
 from __future__ import annotations
 
 import datetime
-import tempfile
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -19,7 +18,7 @@ import torch
 from scipy import sparse
 
 from benchmarks.attack.models import KINDS, Kind, check_probabilities, check_sound, difference, fingerprint
-from benchmarks.attack.tries import REFUSED, SURVIVED, FaultError, Findings, check_message, first_line, run
+from benchmarks.attack.tries import REFUSED, SURVIVED, FaultError, Findings, check_message, first_line, run, scratch
 from smartcl import SmartClassifier
 
 Random = np.random.Generator
@@ -332,6 +331,7 @@ PARAMETERS: dict[str, tuple[Any, ...]] = {
     "trust": ("yes", 2, NAN, 1, "True"),
     "alpha": (NAN, INF, -1, "x", 1e30, 1e38),
     "beta": (NAN, INF, -1, "x", 1e30, 1e38),
+    "parameters": ({"nonsense": 1}, {"lr": 0.1}, {1: 2}, {"whole": NAN}, {"whole": True}, {}, "x", 3, ["whole"]),
     "batch_size": (0, -1, 1.5, NAN, "50", True, np.int64(7), 10**12, [50], 1),
     "random_state": ("x", -1, 1.5, 2**40, NAN, np.random.RandomState(0), np.random.default_rng(0), np.int64(3), [1]),
 }
@@ -353,9 +353,9 @@ def _odd_parameters_saved(kind: Kind, rng: Random) -> str:
     name, values = _pick(PARAMETERS, rng)
     value = values[rng.integers(len(values))]
     model = _model(kind, "numbers").set_params(**{name: value})
-    with tempfile.TemporaryDirectory() as scratch:
+    with scratch() as root:
         what = f"{kind}, {name}={str(value)[:20]!r}, save and load"
-        return _try(model, what, partial(_save_and_load, model, Path(scratch) / "model"), learns=False)
+        return _try(model, what, partial(_save_and_load, model, Path(root) / "model"), learns=False)
 
 
 def _save_and_load(model: SmartClassifier, folder: Path) -> None:
@@ -413,14 +413,14 @@ def _odd_classes(kind: Kind, rng: Random) -> str:
 def _odd_folders(kind: Kind, rng: Random) -> str:
     """Folders that cannot be written or hold no model."""
     model = _model(kind, ("no", "numbers")[rng.integers(2)])
-    with tempfile.TemporaryDirectory() as scratch:
-        file = Path(scratch) / "file"
+    with scratch() as root:
+        file = Path(root) / "file"
         file.write_text("no model")
-        (Path(scratch) / "empty").mkdir()
+        (Path(root) / "empty").mkdir()
         folders: dict[str, Any] = {
-            **{"a file": file, "below a file": file / "model", "empty": Path(scratch) / "empty"},
-            **{"not there": Path(scratch) / "a" / "b", "very long": Path(scratch) / ("a" * 5000)},
-            **{"nothing": None, "a number": 3.5, "a null": "\0", "bytes": b"\xff\xfe", "a list": [scratch]},
+            **{"a file": file, "below a file": file / "model", "empty": Path(root) / "empty"},
+            **{"not there": Path(root) / "a" / "b", "very long": Path(root) / ("a" * 5000)},
+            **{"nothing": None, "a number": 3.5, "a null": "\0", "bytes": b"\xff\xfe", "a list": [root]},
         }
         name, folder = _pick(folders, rng)
         call = (model.save, SmartClassifier.load)[rng.integers(2)]

@@ -8,7 +8,6 @@ load, but only as a model that works. A state with a part missing may not.
 from __future__ import annotations
 
 import shutil
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -19,11 +18,13 @@ import numpy as np
 import torch
 
 from benchmarks.attack.models import KINDS, Kind, check_sound, difference, fingerprint
-from benchmarks.attack.tries import REFUSED, SURVIVED, FaultError, Findings, check_message, first_line, run
+from benchmarks.attack.tries import REFUSED, SURVIVED, FaultError, Findings, check_message, first_line, run, scratch
 from smartcl import SmartClassifier
 from smartcl.persistence import load_state, save_state
 
 Random = np.random.Generator
+#: Where a state holds the arguments of the estimator, which a user may set at any time.
+ARGUMENTS = "/estimator/"
 
 
 class Place(NamedTuple):
@@ -57,8 +58,8 @@ class Saved:
 
 def attack(tries: int, kinds: Sequence[Kind] = KINDS) -> Findings:
     """Damage that many folders."""
-    with tempfile.TemporaryDirectory() as scratch:
-        originals = [_saved(kind, Path(scratch) / str(number)) for number, kind in enumerate(kinds)]
+    with scratch() as root:
+        originals = [_saved(kind, Path(root) / str(number)) for number, kind in enumerate(kinds)]
         return run(partial(_attempt, originals), range(tries))
 
 
@@ -90,10 +91,10 @@ def _loads_without(folder: Path, path: Path, copy: Path) -> bool:
 def _attempt(originals: list[Saved], seed: int) -> str:
     rng = np.random.default_rng(seed)
     saved = originals[seed % len(originals)]
-    with tempfile.TemporaryDirectory() as scratch:
+    with scratch() as root:
         if rng.random() < 0.4:
-            return _change_bytes(saved, Path(scratch) / "model", rng)
-        return _change_meaning(saved, Path(scratch) / "model", rng)
+            return _change_bytes(saved, Path(root) / "model", rng)
+        return _change_meaning(saved, Path(root) / "model", rng)
 
 
 # --- bytes -------------------------------------------------------------------
@@ -191,7 +192,8 @@ DAMAGES: tuple[Callable[[bytes, Random, Saved, Path], bytes | None], ...] = (
 def _change_meaning(saved: Saved, folder: Path, rng: Random) -> str:
     edit = EDITS[rng.integers(len(EDITS))]
     state = load_state(saved.folder)
-    what = f"{saved.kind}, {edit.__name__.strip('_')}: {edit(state, rng)}"
+    change = edit(state, rng)
+    what = f"{saved.kind}, {edit.__name__.strip('_')}: {change}"
     try:
         save_state(folder, state)
     except (ValueError, TypeError):
@@ -201,27 +203,37 @@ def _change_meaning(saved: Saved, folder: Path, rng: Random) -> str:
         return REFUSED
     if edit in DROPS:
         raise FaultError("a state with a part missing was loaded", what)
-    _live_on(model, saved.kind, folder, what)
-    return SURVIVED
-
-
-def _live_on(model: SmartClassifier, kind: Kind, folder: Path, what: str) -> None:
-    """A loaded model learns a batch, predicts, and is the same after being saved."""
-    x, y = kind.rows(7)
     if len(model.classes_) == 0:
         raise FaultError("a model without classes was loaded", what)
     try:
-        model.partial_fit(x, model.classes_[y % len(model.classes_)])
-        check_sound(model)
-        model.save(folder)
-        again = SmartClassifier.load(folder)
+        return _live_on(model, saved.kind, folder, may_refuse=change.startswith(ARGUMENTS))
     except FaultError as fault:
         raise FaultError(f"after loading, {fault.kind}", f"{what}; {fault.detail}") from None
     except Exception as error:
         raise FaultError(f"after loading, {type(error).__name__}", f"{what}; {first_line(error)}") from None
-    place = difference(fingerprint(model), fingerprint(again))
+
+
+def _live_on(model: SmartClassifier, kind: Kind, folder: Path, may_refuse: bool) -> str:
+    """A loaded model learns a batch, predicts, and is the same after being saved.
+
+    Arguments may have been set to something else since learning began: then it may refuse to learn on, as it would
+    have before it was saved.
+    """
+    outcome = SURVIVED
+    x, y = kind.rows(7)
+    try:
+        model.partial_fit(x, model.classes_[y % len(model.classes_)])
+    except ValueError as error:
+        if not may_refuse:
+            raise
+        check_message(error, "learning on")
+        outcome = REFUSED
+    check_sound(model)
+    model.save(folder)
+    place = difference(fingerprint(model), fingerprint(SmartClassifier.load(folder)))
     if place:
-        raise FaultError("after loading, saving is not exact", f"{what}; {place}")
+        raise FaultError("saving is not exact", place)
+    return outcome
 
 
 def _drop_a_key(state: dict[str, Any], rng: Random) -> str:
@@ -231,7 +243,7 @@ def _drop_a_key(state: dict[str, Any], rng: Random) -> str:
 
 
 def _drop_an_entry(state: dict[str, Any], rng: Random) -> str:
-    place = _pick(state, rng, lambda place: isinstance(place.container, list))
+    place = _pick(state, rng, lambda place: isinstance(place.container, list) and not place.path.startswith(ARGUMENTS))
     del place.container[place.key]
     return place.path
 
@@ -328,10 +340,11 @@ def _set_other_parameters(state: dict[str, Any], rng: Random) -> str:
         "lr": (0, -1, float("nan"), float("inf"), 1e30, "fast"),
         "average": (0.0, 0.5, 1.0, -1, float("nan")),
         "replay": (0, 10**9, -1, 0.5),
+        "n_features": (1, 5, 7, 41, 2**31),
+        "n_classes": (0, 1, 2, 4, 10**6),
     }
-    name = list(other)[rng.integers(len(other))]
-    state["parameters"][name] = other[name][rng.integers(len(other[name]))]
-    return f"{name} to {state['parameters'][name]!r}"
+    place = _pick(state, rng, lambda place: place.key in other)
+    return place.put(other[place.key][rng.integers(len(other[place.key]))])
 
 
 EDITS = (

@@ -9,7 +9,6 @@ from __future__ import annotations
 import dis
 import signal
 import sys
-import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
@@ -25,7 +24,7 @@ import torch
 
 import smartcl
 from benchmarks.attack.models import Kind, difference, fingerprint
-from benchmarks.attack.tries import REFUSED, SURVIVED, FaultError, Findings, first_line, run
+from benchmarks.attack.tries import REFUSED, SURVIVED, FaultError, Findings, first_line, run, scratch
 from smartcl import SmartClassifier
 
 LIBRARY = str(Path(smartcl.__file__).parent)
@@ -129,9 +128,9 @@ class Expected:
 @cache
 def _expected(case: Case) -> Expected:
     states, later = [], []
-    with tempfile.TemporaryDirectory() as scratch:
+    with scratch() as root:
         for done in (False, True):
-            folder = Path(scratch) / str(done)
+            folder = Path(root) / str(done)
             model = case.start(folder)
             start = time.perf_counter()
             if done:
@@ -205,10 +204,10 @@ def _timer(seconds: float) -> Iterator[None]:
 
 def lines_of(case: Case) -> list[Line]:
     """The lines that run in an uninterrupted call, in order."""
-    with tempfile.TemporaryDirectory() as scratch:
-        model, tracer = case.start(Path(scratch) / "model"), Tracer()
+    with scratch() as root:
+        model, tracer = case.start(Path(root) / "model"), Tracer()
         with tracer.watching():
-            case.make(model, Path(scratch) / "model")
+            case.make(model, Path(root) / "model")
     return tracer.lines
 
 
@@ -256,8 +255,8 @@ def _attempt(jobs: dict[str, tuple[Case, int | float]], label: str) -> str:
     expected = _expected(case)
     tracer = Tracer(stop=number if isinstance(number, int) else None)
     struck = tracer.watching() if isinstance(number, int) else _timer(number * expected.seconds)
-    with tempfile.TemporaryDirectory() as scratch:
-        folder = Path(scratch) / "model"
+    with scratch() as root:
+        folder = Path(root) / "model"
         model = case.start(folder)
         unsaved = fingerprint(model) if case.saves else {}
         outcome = SURVIVED
@@ -320,10 +319,10 @@ def check_tidy(kind: Kind, model: SmartClassifier, folder: Path, where: str) -> 
 @cache
 def _files_after_saves(kind: Kind) -> int:
     """How many files a folder holds that was saved several times in peace."""
-    with tempfile.TemporaryDirectory() as scratch:
+    with scratch() as root:
         model = kind.fitted()
         for seed in range(4):
-            model.save(scratch)
+            model.save(root)
             model.partial_fit(*kind.rows(seed))
-        model.save(scratch)
-        return sum(path.is_file() for path in Path(scratch).rglob("*"))
+        model.save(root)
+        return sum(path.is_file() for path in Path(root).rglob("*"))

@@ -21,6 +21,7 @@ WIDTHS = {"dense": 6, "sparse": 40, "wide": 600_000}
 MEMORY = {"dense": 600, "sparse": 2000, "wide": 2000}
 QUICK = {"hidden": (8,), "lr": 1e-2, "iterations": 2, "replay": 10}
 SCHEMATIC = ("smart", "smart-paper")
+LEARNED = ("classes_", "n_features_in_", "feature_names_in_")
 #: Methods that a stream without task ids can have.
 TASKLESS = tuple(name for name, method in METHODS.items() if not method.task_aware)
 
@@ -37,7 +38,9 @@ class Kind:
 
     def unfitted(self, **parameters: Any) -> SmartClassifier:
         known = METHODS[self.method].parameters
-        quick = {name: value for name, value in QUICK.items() if name in known}
+        quick: dict[str, Any] = {name: value for name, value in QUICK.items() if name in known}
+        if "epochs" in known:
+            quick["parameters"] = {"epochs": 5}
         bulky = self.form == "wide" and self.method not in SCHEMATIC
         memory = "3 samples" if bulky else MEMORY[self.form]
         return SmartClassifier(**{"memory": memory, "method": self.method, "random_state": 0, **quick, **parameters})
@@ -100,7 +103,7 @@ def leaves(tree: Any, path: str = "") -> Iterator[tuple[str, Any]]:
 def fingerprint(model: SmartClassifier) -> dict[str, str]:
     """All that can be told of a model, value by value: equal fingerprints, equal futures."""
     parts: dict[str, Any] = {"parameters": model.get_params()}
-    parts |= {name: value for name, value in vars(model).items() if name.endswith("_") and name != "learner_"}
+    parts |= {name: getattr(model, name) for name in LEARNED if hasattr(model, name)}
     if hasattr(model, "learner_"):
         parts["learner"] = model.learner_.state_dict()
         parts["probabilities"] = model.predict_proba(probe_rows(model.n_features_in_))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import signal
-import tempfile
 import time
 from collections.abc import Callable
 from functools import cache, partial
@@ -18,7 +17,7 @@ import numpy as np
 
 from benchmarks.attack.interrupts import Case, Tracer, check_tidy, lines_of
 from benchmarks.attack.models import Kind, difference, fingerprint
-from benchmarks.attack.tries import SURVIVED, FaultError, Findings, first_line, run
+from benchmarks.attack.tries import SURVIVED, FaultError, Findings, first_line, run, scratch
 from smartcl import SmartClassifier
 
 KINDS = (Kind("smart", "dense"), Kind("smart", "wide"), Kind("er", "sparse"))
@@ -36,8 +35,8 @@ def attack(tries: int) -> Findings:
 def _attempt(seed: int) -> str:
     rng = np.random.default_rng(seed)
     kind = KINDS[seed % len(KINDS)]
-    with tempfile.TemporaryDirectory() as scratch:
-        folder = Path(scratch) / "model"
+    with scratch() as root:
+        folder = Path(root) / "model"
         action = (_kill_at_a_line, _kill_at_a_moment, _meet)[rng.integers(3)]
         action(kind, folder, rng)
         check_tidy(kind, kind.fitted(), folder, f"{kind}, {action.__name__.strip('_').replace('_', ' ')}")

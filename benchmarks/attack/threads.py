@@ -8,7 +8,6 @@ predicted or saved on the way must be as after the beginning of one.
 from __future__ import annotations
 
 import sys
-import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -18,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.attack.models import Kind, check_probabilities, difference, fingerprint, probe_rows
-from benchmarks.attack.tries import SURVIVED, FaultError, Findings, first_line, run
+from benchmarks.attack.tries import SURVIVED, FaultError, Findings, first_line, run, scratch
 from smartcl import SmartClassifier
 
 KINDS = (*(Kind("smart", form) for form in ("dense", "wide", "sparse")), Kind("er", "dense"), Kind("gdumb", "dense"))
@@ -41,13 +40,13 @@ def _attempt(kinds: Sequence[Kind], batches: int, seed: int) -> str:
     model = _start(kind)
     predictions: list[bytes] = []
     errors: list[str] = []
-    with tempfile.TemporaryDirectory() as scratch, _switching(OFTEN):
+    with scratch() as root, _switching(OFTEN):
         learners = [_thread(errors, _learn, model, kind, number, batches) for number in (0, 1)]
         over = threading.Event()
         lookers = [
             _thread(errors, _repeat, over, _predict, model, predictions),
-            _thread(errors, _repeat, over, _save, model, Path(scratch) / "model"),
-            _thread(errors, _repeat, over, _save, model, Path(scratch) / f"model-{seed}"),
+            _thread(errors, _repeat, over, _save, model, Path(root) / "model"),
+            _thread(errors, _repeat, over, _save, model, Path(root) / f"model-{seed}"),
         ]
         for thread in (*lookers, *learners):
             thread.start()
@@ -58,7 +57,7 @@ def _attempt(kinds: Sequence[Kind], batches: int, seed: int) -> str:
             thread.join()
         if errors:
             raise FaultError(f"a thread raised {errors[0].split(':')[0]}", f"{kind}; {errors[0]}")
-        _check(kind, batches, model, predictions, [path for path in Path(scratch).iterdir() if path.is_dir()])
+        _check(kind, batches, model, predictions, [path for path in Path(root).iterdir() if path.is_dir()])
     return SURVIVED
 
 

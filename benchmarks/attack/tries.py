@@ -6,6 +6,7 @@ import faulthandler
 import multiprocessing
 import os
 import resource
+import tempfile
 import traceback
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -18,6 +19,7 @@ from typing import Any, TypeAlias
 REFUSED, SURVIVED = "refused", "survived"
 #: The most that a worker may map, so that an absurd size is an error and not the end of the machine.
 ADDRESS_SPACE = 10 * 2**30
+IN_MEMORY = "/dev/shm"
 EXAMPLES = 3
 LONGEST_MESSAGE = 400
 
@@ -124,6 +126,11 @@ def _outcome(attempt: Callable[[Job], str], job: Job) -> str | FaultError:
         place = traceback.extract_tb(error.__traceback__)[-1]
         where = f"{Path(place.filename).name}:{place.lineno}"
         return FaultError(f"unexpected {type(error).__name__}", f"{first_line(error)} at {where}")
+
+
+def scratch() -> tempfile.TemporaryDirectory[str]:
+    """A folder for a while, in memory where the system has such: disks are slow and not what is attacked."""
+    return tempfile.TemporaryDirectory(dir=IN_MEMORY if Path(IN_MEMORY).is_dir() else None)
 
 
 def first_line(error: BaseException) -> str:
