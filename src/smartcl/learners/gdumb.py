@@ -6,8 +6,9 @@ Ours has the optimizer and the constant rate of all learners; the paper's has SG
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from copy import deepcopy
+from typing import ClassVar
 
 import torch
 import torch.nn.functional as F
@@ -36,6 +37,8 @@ class GDumb(Learner):
     >>> learner.predict_proba(torch.eye(2)).argmax(dim=1)
     tensor([0, 1])
     """
+
+    noted: ClassVar[Mapping[str, str] | None] = None
 
     def __init__(
         self,

@@ -7,9 +7,9 @@ label of the nearest class.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -66,6 +66,8 @@ class ICaRL(Learner):
     >>> learner.classes, learner.predict_proba(torch.eye(2) + 1).argmax(dim=1)
     (((0, 0), (0, 1), (1, 0), (1, 1)), tensor([0, 1]))
     """
+
+    noted: ClassVar[Mapping[str, str] | None] = {"task": "uint16", "logits": "float16"}
 
     def __init__(
         self, spec: InputSpec, memory: str | int, recipe: Recipe, strength: float, layer: str, whole: bool, seed: int

@@ -21,9 +21,6 @@ from smartcl.streams.stream import InputSpec
 #: What a method stores beside each sample, by name: one entry per sample.
 Notes: TypeAlias = Mapping[str, NDArray[Any]]
 
-#: A memory's store, watch and counts.
-Snapshot: TypeAlias = tuple[SampleStore, FeatureWatch | None, int, int]
-
 #: The share of its features by which the schema must change before all rows are written anew.
 WORTHWHILE = 0.02
 
@@ -141,14 +138,6 @@ class ReplayMemory:
             saved.refuse("watch", "must be there for schematic rows, and only for them")
         self.watch = None if watch is None else FeatureWatch.from_state(watch, store.n_features)
         self.store, self.offered, self.skipped = store, offered, skipped
-
-    def snapshot(self) -> Snapshot:
-        """How things are; no part is ever changed in place, so they are held, not copied."""
-        return self.store, self.watch, self.offered, self.skipped
-
-    def restore(self, snapshot: Snapshot) -> None:
-        """Back to a snapshot."""
-        self.store, self.watch, self.offered, self.skipped = snapshot
 
     def _pack(self, batch: Batch, notes: Notes) -> SampleStore:
         score = {"score": np.zeros(len(batch), dtype=np.float32)} if self.selector.scored else {}
