@@ -56,7 +56,7 @@ def test_a_contradicted_sample_pulls_less_the_larger_the_exponent():
 def test_of_every_class_a_tenth_of_the_pull_is_left(logits, y, q, scale):
     """Class by class: the exponent given where its samples are believed, else one that lets a tenth through."""
     log_p = torch.from_numpy(scale * logits).log_softmax(dim=1)
-    chosen = torch.as_tensor(exponents(log_p, torch.from_numpy(y), q)).expand(5, 1)[:, 0].numpy()
+    chosen = torch.as_tensor(exponents(log_p, torch.from_numpy(y), q), dtype=torch.float64).expand(5, 1)[:, 0].numpy()
     own = log_p.numpy()[np.arange(5), y]
     for label in np.unique(y):
         mine, (exponent,) = own[y == label], set(chosen[y == label].tolist())

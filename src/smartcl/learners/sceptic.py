@@ -65,7 +65,8 @@ class Sceptic(Learner):
     """Learns with a loss that is the more robust, and a teacher that is the weaker, the more it doubts the labels.
 
     ``loss = L_q(f(x), y) + distill·(1 − doubt)·KL-like pull to the averaged network's answers on replayed samples``,
-    with ``q = robust·doubt``, less for a class not known yet. The averaged network answers once per batch, before it is learned.
+    with ``q = robust·doubt``, less for a class not known yet. The averaged network answers once per batch, before it
+    is learned.
     """
 
     def __init__(
