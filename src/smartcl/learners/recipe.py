@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from smartcl.settings import check_settings
+
 
 @dataclass(frozen=True)
 class Recipe:
@@ -27,11 +29,6 @@ class Recipe:
     init: str = "xavier"
 
     def __post_init__(self) -> None:
-        for name, low in {"iterations": 1, "replay": 0}.items():
-            if getattr(self, name) < low:
-                raise ValueError(f"{name} must be at least {low}, got {getattr(self, name)}")
-        for name in ("average", "smoothing"):
-            if not 0.0 <= getattr(self, name) < 1.0:
-                raise ValueError(f"{name} must lie in [0, 1), got {getattr(self, name)}")
+        check_settings(self)
         if self.consolidate not in ("batch", "task"):
             raise ValueError(f"consolidate must be 'batch' or 'task', got {self.consolidate!r}")

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from smartcl.memory import Budget, FeatureWatch, SampleStore, Schema, describe
 from smartcl.selection.selector import Geometry, Pool, Selector
+from smartcl.settings import setting
 from smartcl.streams.batch import Batch, Bools, Ints
 from smartcl.streams.stream import InputSpec
 
@@ -40,7 +41,7 @@ class ReplayMemory:
         self.budget = Budget.parse(memory, spec.sample_nbytes)
         self.store = SampleStore.empty(spec.n_features, spec.sparse, spec.dtype if whole else None)
         self.selector = selector
-        self.patience = patience
+        self.patience: int = setting("patience", patience)
         self.watch = None if whole else FeatureWatch.fresh(spec.n_features)
 
     def __len__(self) -> int:

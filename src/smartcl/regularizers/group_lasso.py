@@ -8,6 +8,7 @@ from smartcl.network.mlp import MLP, DenseInput
 from smartcl.network.optim import Adam
 from smartcl.network.prox import group_lasso, prox_preconditioned, shrink_rows_, subgradient
 from smartcl.regularizers.regularizer import Regularizer
+from smartcl.settings import setting
 
 FORMS = ("decoupled", "exact", "subgradient")
 
@@ -29,7 +30,8 @@ class GroupLasso(Regularizer):
         super().__init__(strength)
         if form not in FORMS:
             raise ValueError(f"form must be one of {', '.join(FORMS)}, got {form!r}")
-        self.form, self.threshold = form, threshold
+        self.form = form
+        self.threshold: float = setting("threshold", threshold)
         self._steps = 0
 
     def penalty(self, network: MLP) -> torch.Tensor:
