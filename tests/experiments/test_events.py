@@ -158,7 +158,10 @@ def test_only_a_model_is_replaced_and_only_if_asked(made: tuple[EventForecast, P
     with pytest.raises(ValueError, match="holds a saved model: add --overwrite"):
         check_folder(model, overwrite=False)
     (tmp_path / "thesis.tex").write_text("years of work")
-    for folder, message in ((tmp_path, "holds something else"), (tmp_path / "thesis.tex", "is a file")):
+    for folder, message in (
+        (tmp_path, "a whole saved model: .*model.json is missing"),
+        (tmp_path / "thesis.tex", "is a file"),
+    ):
         with pytest.raises(ValueError, match=message):
             check_folder(folder, overwrite=True)
 

@@ -16,5 +16,5 @@ def results(
     folder: Annotated[Path, typer.Option("--results", help="Where the result files are.")] = Path("results"),
 ) -> None:
     """Write the page of results."""
-    page.write_text(results_page(ResultFolder(folder)))
+    page.write_text(results_page(ResultFolder(folder)), encoding="utf-8")
     print(f"page: {page}")

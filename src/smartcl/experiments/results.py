@@ -23,7 +23,7 @@ class ResultFolder:
     def load(self, spec: RunSpec) -> dict[str, Any] | None:
         """The result, if this run was made; a damaged file counts as a run not made."""
         try:
-            result = json.loads(self.path(spec).read_text())
+            result = json.loads(self.path(spec).read_text(encoding="utf-8"))
         except (FileNotFoundError, ValueError):
             return None
         return result if isinstance(result, dict) else None
@@ -34,7 +34,7 @@ class ResultFolder:
         path.parent.mkdir(parents=True, exist_ok=True)
         part = path.with_name(f".{path.name}.{os.getpid()}.tmp")
         try:
-            part.write_text(_lines(result))
+            part.write_text(_lines(result), encoding="utf-8")
             part.replace(path)
         finally:
             part.unlink(missing_ok=True)

@@ -78,7 +78,7 @@ def numbers(values: list[int]) -> str:
 
 def _read(path: Path) -> Result | None:
     try:
-        result = json.loads(path.read_text())
+        result = json.loads(path.read_text(encoding="utf-8"))
         spec = dict(result["spec"])
         current = RunSpec.of(spec.pop("parameters"), **spec).key == path.stem
     except (ValueError, TypeError, KeyError):
