@@ -110,7 +110,7 @@ def test_a_budget_smaller_than_one_sample_is_refused_at_the_first_batch(method):
         ("hidden", "400,x", "hidden must be whole numbers"),
         ("hidden", (400, 0), "hidden must be whole numbers"),
         ("hidden", (1,) * 101, "hidden must be whole numbers such as 400,400: up to 100"),
-        ("hidden", (10**9, 10**9), r"hidden must fit the machine's .*: 20 features and layers of .* need about .* TB"),
+        ("hidden", (10**9, 10**9), r"hidden must fit the machine's .*: 20 features and layers of .* need about .* GB"),
         ("iterations", "2.5", "iterations must be a whole number"),
         ("trust", 1, "trust must be True or False, got 1"),
         ("trust", "yes", "trust must be True or False, got 'yes'"),

@@ -11,7 +11,7 @@ from rich.table import Table
 
 from smartcl.cli.progress import live_bars
 from smartcl.cli.usage import Seed, arguments_checked, failure_of
-from smartcl.experiments.outputs import check_writable
+from smartcl.experiments.outputs import check_file
 from smartcl.experiments.run import prepare_run
 from smartcl.experiments.spec import RunSpec
 from smartcl.experiments.together import run_together
@@ -33,11 +33,7 @@ def demo(
     with arguments_checked():
         if out.suffix.lower() != ".png":
             raise ValueError(f"--out must end in .png, got {out}")
-        if not out.absolute().parent.is_dir():
-            raise ValueError(f"--out must lie in an existing folder, got {out}")
-        if out.is_dir():
-            raise ValueError(f"--out must be a file, but {out} is a folder")
-        check_writable(out.absolute().parent)
+        check_file(out)
         specs = [RunSpec(DATASET, method, memory, seed=seed, parameters=PARAMETERS) for method in METHODS]
         for spec in specs:
             prepare_run(spec, data)

@@ -86,9 +86,10 @@ def reproduce(
     tables = [table for artefact in artefacts.values() for table in artefact.tables]
     specs = [spec for table in tables for spec in table.specs(seeds)]
     wanted = [] if show else missing(specs, folder)
-    for target in (results, *(out for artefact in artefacts.values() if artefact.write is not nothing)):
-        if wanted:
-            check_writable(target)
+    with arguments_checked():
+        for target in (results, *(out for artefact in artefacts.values() if artefact.write is not nothing)):
+            if wanted:
+                check_writable(target)
     failures = _run(wanted, folder, _engine(engine, address, workers), data) if wanted else {}
     said = {each: artefact_data(each, artefact, seeds, folder) for each, artefact in artefacts.items()}
     if as_json:
@@ -99,9 +100,10 @@ def reproduce(
         for path in [] if show else artefact.write(said[each], out):
             print(f"written: {path}", file=sys.stderr)
     if tensorboard is not None:
-        there = [result for spec in dict.fromkeys(specs) if (result := folder.load(spec)) is not None]
-        for result in there:
-            write_events(result, tensorboard)
+        found = {spec: folder.load(spec) for spec in dict.fromkeys(specs)}
+        there = {spec: result for spec, result in found.items() if result is not None and "accuracy_matrix" in result}
+        for spec, result in there.items():
+            write_events({**result, "spec": spec.as_dict()}, tensorboard)
         print(f"written: event files of {count(len(there))} below {tensorboard}", file=sys.stderr)
     for spec, reason in failures.items():
         say(f"failed: {describe(spec)}: {reason}")

@@ -56,4 +56,9 @@ def failure_of(save: Callable[[], object]) -> OSError | None:
 
 def json_text(result: Any) -> str:
     """JSON as all programs read it, without NaN and infinity."""
-    return json.dumps(result, allow_nan=False)
+    try:
+        return json.dumps(result, allow_nan=False)
+    except ValueError:
+        raise UsageError(
+            "the result holds NaN or infinity: training went astray, with a smaller lr it may not"
+        ) from None

@@ -128,9 +128,12 @@ def check_folder(folder: Path, overwrite: bool) -> None:
 
 
 def _check_model(folder: Path) -> None:
+    """What is replaced must be a model, and whole: whatever cannot be loaded may be somebody's work."""
     try:
         load_state(folder)
-    except (FileNotFoundError, ValueError) as error:
+    except PermissionError:
+        raise
+    except Exception as error:
         raise ValueError(f"--out must be a new folder or hold a whole saved model: {error}") from None
 
 

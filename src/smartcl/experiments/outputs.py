@@ -17,7 +17,9 @@ def check_writable(folder: Path) -> None:
     probe = folder / f".probe-{os.getpid()}.tmp"
     try:
         for each in (*reversed(folder.parents), folder):
-            if not each.is_dir():
+            if each.exists() and not each.is_dir():
+                raise ValueError(f"{folder} cannot be a folder to write into: {each} is a file")
+            if not each.exists():
                 each.mkdir()
                 made.append(each)
         write_file(probe, bytes(PROBE_NBYTES))
@@ -27,3 +29,13 @@ def check_writable(folder: Path) -> None:
     finally:
         for each in reversed(made):
             each.rmdir()
+
+
+def check_file(path: Path) -> None:
+    """Prove that a file can be written under this name, in a folder that is there."""
+    folder = path.absolute().parent
+    if path.is_dir():
+        raise ValueError(f"{path} is a folder, and a file is to be written there")
+    if not folder.is_dir():
+        raise ValueError(f"{path} must lie in a folder that is there, and {folder} is none")
+    check_writable(folder)

@@ -6,7 +6,6 @@ import os
 from collections.abc import Sequence
 from itertools import pairwise
 
-from smartcl.memory import format_bytes
 from smartcl.network.mlp import ROW_TABLE_WEIGHTS
 from smartcl.streams.stream import InputSpec
 
@@ -22,8 +21,8 @@ def check_size(hidden: Sequence[int], spec: InputSpec) -> None:
     needed, there = network_nbytes(hidden, spec), machine_nbytes()
     if there is not None and needed > there:
         raise ValueError(
-            f"hidden must fit the machine's {format_bytes(there)}: {spec.n_features} features and layers of "
-            f"{', '.join(map(str, hidden))} need about {format_bytes(needed)}"
+            f"hidden must fit the machine's {there / 1e9:,.0f} GB: {spec.n_features} features and layers of "
+            f"{', '.join(map(str, hidden))} need about {needed / 1e9:,.0f} GB"
         )
 
 

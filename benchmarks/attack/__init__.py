@@ -1,0 +1,1 @@
+"""Input that strangers might give: made from a seed, to be thrown at every door."""
