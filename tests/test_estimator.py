@@ -233,7 +233,7 @@ def test_what_the_learner_is_made_of_cannot_change_under_it(tmp_path, data, chan
     for one in (model, loaded):
         np.testing.assert_array_equal(one.predict_proba(X), before)
         assert one.memory_.store.nbytes <= one.memory_.budget.nbytes == 5000
-        with pytest.raises(ValueError, match="when learning began and is .* now"):
+        with pytest.raises(ValueError, match=r"when learning began and is .* now"):
             one.partial_fit(X, y)
     model.fit(X, y).partial_fit(X, y)
 
@@ -280,7 +280,7 @@ def test_a_failed_fit_leaves_everything_as_it_was(data):
     with pytest.raises(ValueError, match="batch_size"):
         model.set_params(batch_size=0).fit(X[:, :5], y)
     model.set_params(batch_size=50, alpha=-1.0)
-    with pytest.raises(ValueError, match="negative|alpha"):
+    with pytest.raises(ValueError, match="alpha must be"):
         model.fit(X[:, :5], y)
     assert model.learner_ is before
     assert model.n_features_in_ == 12

@@ -18,6 +18,7 @@ from smartcl.learners.recipe import Recipe
 from smartcl.learners.replay_memory import Notes, Observation
 from smartcl.network.inputs import prepare
 from smartcl.selection.reservoir import Reservoir
+from smartcl.settings import setting
 from smartcl.streams.batch import Batch
 from smartcl.streams.stream import InputSpec
 
@@ -51,7 +52,8 @@ class DERpp(Learner):
         seed: int,
     ) -> None:
         super().__init__(spec, memory, recipe, Reservoir(), whole=whole, seed=seed)
-        self.alpha, self.beta = alpha, beta
+        self.alpha: float = setting("alpha", alpha)
+        self.beta: float = setting("beta", beta)
 
     def notes(self, batch: Batch) -> Notes:
         with torch.no_grad():

@@ -22,6 +22,7 @@ from smartcl.memory import SampleStore
 from smartcl.network.inputs import Prepared
 from smartcl.selection.balanced import Balanced
 from smartcl.selection.selector import Selector
+from smartcl.settings import setting
 from smartcl.streams.batch import Batch
 from smartcl.streams.stream import InputSpec
 
@@ -50,8 +51,9 @@ class GDumb(Learner):
         whole: bool,
         seed: int,
     ) -> None:
-        if epochs < 1:
-            raise ValueError(f"epochs must be at least 1, got {epochs}")
+        epochs = setting("epochs", epochs)
+        if not recipe.replay:
+            raise ValueError("replay must be at least 1, the samples of a step, got 0")
         super().__init__(spec, memory, recipe, selector, whole=whole, seed=seed)
         self.epochs = epochs
         #: What was last trained, and on what: shared by all views of this learner.

@@ -27,6 +27,7 @@ from smartcl.learners.recipe import Recipe
 from smartcl.learners.replay_memory import Notes
 from smartcl.network.gradients import gram, trace
 from smartcl.selection.task_shares import TaskShares, positions_by
+from smartcl.settings import setting
 from smartcl.streams.batch import Batch, Ints
 from smartcl.streams.stream import InputSpec
 
@@ -93,8 +94,7 @@ class GEM(Learner):
     def __init__(
         self, spec: InputSpec, memory: str | int, recipe: Recipe, margin: float, whole: bool, seed: int
     ) -> None:
-        if not margin >= 0:
-            raise ValueError(f"margin must not be negative, got {margin}")
+        margin = setting("margin", margin)
         super().__init__(spec, memory, recipe, TaskShares(), whole=whole, seed=seed)
         self.margin = margin
 

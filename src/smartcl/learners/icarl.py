@@ -23,6 +23,7 @@ from smartcl.network.inputs import Prepared, prepare
 from smartcl.saved import Saved
 from smartcl.selection.herding import Herding, as_measured
 from smartcl.selection.task_shares import positions_by
+from smartcl.settings import setting
 from smartcl.streams.batch import Batch, Ints
 from smartcl.streams.stream import InputSpec
 
@@ -74,7 +75,8 @@ class ICaRL(Learner):
     ) -> None:
         super().__init__(replace(spec, n_classes=1), memory, recipe, Herding(layer), whole=whole, seed=seed)
         self.spec = spec
-        self.strength, self.layer = strength, layer
+        self.strength: float = setting("strength", strength)
+        self.layer = layer
         #: The task and label of each output, in the order they were first seen.
         self.classes: tuple[tuple[int, int], ...] = ()
 

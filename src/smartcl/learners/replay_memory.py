@@ -15,6 +15,7 @@ from smartcl.memory.budget import UNBOUNDED
 from smartcl.network.gradients import Trace
 from smartcl.saved import Saved
 from smartcl.selection.selector import Geometry, Pool, Selection, Selector
+from smartcl.settings import setting
 from smartcl.streams.batch import Batch, Bools, Ints
 from smartcl.streams.stream import InputSpec
 
@@ -61,7 +62,7 @@ class ReplayMemory:
         self.budget = Budget.parse(memory, spec.sample_nbytes)
         self.store = SampleStore.empty(spec.n_features, spec.sparse, spec.dtype if whole else None)
         self.selector = selector
-        self.patience = patience
+        self.patience: int = setting("patience", patience)
         self.watch = None if whole else FeatureWatch.fresh(spec.n_features)
         #: The samples offered in the memory's life, and those of them that were larger than all its room.
         self.offered, self.skipped = 0, 0

@@ -22,6 +22,7 @@ from smartcl.network.inputs import Prepared, take_inputs
 from smartcl.regularizers.regularizer import Regularizer
 from smartcl.saved import Saved
 from smartcl.selection.selector import Selector
+from smartcl.settings import check_settings
 from smartcl.streams.batch import Ints
 from smartcl.streams.stream import InputSpec
 
@@ -45,12 +46,7 @@ class Scepticism:
     distill: float = 3.0
 
     def __post_init__(self) -> None:
-        if not 0.0 <= self.dropout < 1.0:
-            raise ValueError(f"dropout must lie in [0, 1), got {self.dropout}")
-        if not 0.0 <= self.robust <= 1.0:
-            raise ValueError(f"robust must lie in [0, 1], got {self.robust}")
-        if self.distill < 0.0:
-            raise ValueError(f"distill must not be negative, got {self.distill}")
+        check_settings(self)
 
 
 class Taught(NamedTuple):
