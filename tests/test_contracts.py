@@ -241,7 +241,7 @@ def test_penalties_work_with_and_without_memory(penalty: type, consolidate: str,
 
 @pytest.mark.parametrize("penalty", PENALTIES, ids=lambda c: c.__name__)
 def test_negative_strengths_are_refused(penalty: type) -> None:
-    with pytest.raises(ValueError, match="must not be negative"):
+    with pytest.raises(ValueError, match="strength must be a number in"):
         penalty(-1.0)
 
 

@@ -1,5 +1,5 @@
 """``python -m smartcl``."""
 
-from smartcl.cli.app import main
+from smartcl.cli.main import main
 
 main()

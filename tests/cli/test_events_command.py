@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
+import time
 from pathlib import Path
 
 import pytest
@@ -53,7 +56,129 @@ def test_json_is_one_object_and_the_same_twice(command: list[str], capsys: pytes
     assert result["backtest"]["lines"].keys() == {"smart", "place base rate", "majority"}
 
 
+LAST_DAYS = [f"{place},9999-12-{day:02},word,{day % 3}\n" for day in range(1, 32) for place in ("A", "B")]
+PATIENCE = 5.0
+
+ODD_FILES = {
+    "deep JSON": ("c.jsonl", "[" * 100_000, "line 1: expected one JSON object per line"),
+    "400 digits": (
+        "c.jsonl",
+        '{"city": "A", "day": "2014-01-01", "keyword": "x", "count": 1' + "0" * 400 + "}",
+        "a count",
+    ),
+    "half a character": (
+        "c.jsonl",
+        '{"city": "\\ud800", "day": "2014-01-01", "keyword": "x", "count": 1}',
+        r"line 1, column 'city': expected a text in Unicode, got half a character in '\ud800'",
+    ),
+    "year 10000": ("c.csv", "city,day,keyword,count\nA,10000-01-01,x,1\n", "expected an ISO date"),
+    "64 years": (
+        "c.csv",
+        "city,day,keyword,count\nA,2014-01-01,x,1\nA,2014-01-02,x,1\nA,2078-01-01,x,1\n",
+        "line 4, column 'day': 2078-01-01 is mistyped, or rows are missing: 23,374 days without counts",
+    ),
+    "the end of time": (
+        "c.csv",
+        "".join(["city,day,keyword,count\n", *LAST_DAYS]),
+        "a horizon of 1 after 9999-12-31 reaches past 9999-12-31, the last date there is",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", ODD_FILES)
+def test_odd_files_are_one_line(
+    case: str, command: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name, text, message = ODD_FILES[case]
+    (tmp_path / name).write_text(text)
+    (tmp_path / "last.csv").write_text("city,day\nA,9999-12-10\nB,9999-12-12\n")
+    events = ["--events", str(tmp_path / "last.csv")] if case == "the end of time" else []
+    assert call([*command, "--counts", str(tmp_path / name), *events]) == 2
+    captured = capsys.readouterr()
+    assert message in captured.err
+    assert captured.err.count("\n") == 1
+
+
+def test_a_horizon_beyond_all_days_is_refused_at_once(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    for horizon in ("100000000", str(10**30)):
+        start = time.monotonic()
+        assert call([*command, "--horizon", horizon]) == 2
+        assert time.monotonic() - start < PATIENCE
+        assert "too few days" in capsys.readouterr().err
+
+
+DAMAGED = {
+    "incomplete": '{"format": "smartcl-model", "version": 1}',
+    "cut off": '{"format": "smartcl-mo',
+    "empty": "",
+    "deep": "[" * 100_000,
+    "other": '{"name": "my web app", "version": "1.0"}',
+}
+
+
+@pytest.mark.parametrize("case", DAMAGED)
+@pytest.mark.parametrize("overwrite", [[], ["--overwrite"]])
+def test_a_damaged_model_is_told_before_training_and_left_alone(
+    case: str, overwrite: list[str], command: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch
+) -> None:
+    monkeypatch.setattr("smartcl.learners.learner.Learner.observe", lambda *_: pytest.fail("trained"))
+    out = tmp_path / "model"
+    out.mkdir()
+    (out / "model.json").write_text(DAMAGED[case])
+    assert call([*command, "--out", str(out), *overwrite]) == 2
+    said = capsys.readouterr().err
+    assert "--out must be a new folder or hold a whole saved model" in said
+    assert said.count("\n") == 1
+    assert (out / "model.json").read_text() == DAMAGED[case]
+    assert len(list(out.iterdir())) == 1
+
+
+def no_space(*_: object) -> None:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "arrays.safetensors")
+
+
+def test_a_full_disk_is_found_before_training(
+    command: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("smartcl.experiments.outputs.write_file", no_space)
+    monkeypatch.setattr("smartcl.learners.learner.Learner.observe", lambda *_: pytest.fail("trained"))
+    assert call([*command, "--out", str(tmp_path / "deep" / "model")]) == 1
+    assert "deep/model: nothing can be written there: No space left on device" in capsys.readouterr().err
+    assert not (tmp_path / "deep").exists()
+
+
+@pytest.mark.parametrize("as_json", [[], ["--json"]])
+def test_a_disk_that_fills_up_in_the_meantime_costs_no_result(
+    as_json: list[str],
+    command: list[str],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("smartcl.experiments.event_forecast.EventForecast.save", no_space)
+    assert call([*command, "--out", str(tmp_path / "model"), *as_json]) == 1
+    captured = capsys.readouterr()
+    assert captured.err == "smartcl: arrays.safetensors: No space left on device\n"
+    assert "saved:" not in captured.out
+    assert json.loads(captured.out)["forecast"] if as_json else "Backtest" in captured.out
+
+
+def test_a_folder_may_be_called_anything(
+    command: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call([*command, "--out", str(tmp_path / "[/red] größer")]) == 0
+    assert "[/red] größer (model" in capsys.readouterr().out
+
+
 MISTAKES = {
+    "huge seed": (["--seed", str(2**32)], "--seed"),
+    "learning rate": (["--set", "lr=1e30"], "lr must be a number in (0, 10], got '1e30'"),
+    "infinite strength": (["--set", "distill=1e400"], "distill must be a number in [0, 1e+06], got '1e400'"),
+    "huge strength": (["--set", "beta=1e300"], "beta must be a number in"),
+    "negative patience": (["--set", "patience=-5"], "patience must be a whole number from 1 to 255, got '-5'"),
+    "huge network": (["--set", "hidden=1000000,1000000"], "hidden must fit the machine's"),
+    "below a file": (["--out", f"{__file__}/model"], "is a file"),
+    "half a character in a column": (["--place", "\udc80"], "expected a text in Unicode"),
     "no such file": (["--counts", "nowhere.csv"], "there is no file nowhere.csv"),
     "other file": (["--counts", __file__], "the name of a table must end in"),
     "column": (["--place", "town"], "has no column 'town': it has 'city', 'day', 'keyword', 'count'"),

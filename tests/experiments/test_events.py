@@ -14,7 +14,7 @@ from smartcl.estimator import SmartClassifier
 from smartcl.experiments import event_forecast
 from smartcl.experiments.event_forecast import EventForecast, check_folder
 from smartcl.experiments.event_model import EventModel
-from smartcl.experiments.events import EventSpec, first_test_day, prepare_forecast
+from smartcl.experiments.events import LEAST_TESTED_DAYS, PARTS, EventSpec, first_test_day, least_days, prepare_forecast
 from smartcl.streams.event_days import EventDays
 from smartcl.streams.event_files import ColumnNames
 from smartcl.streams.panel import count_table
@@ -132,6 +132,16 @@ def test_the_least_number_of_days_is_the_least(horizon: int) -> None:
         start(least - 1)
 
 
+def test_the_least_number_of_days_is_worked_out_and_not_searched_for() -> None:
+    def enough(n_days: int, horizon: int) -> bool:
+        start = horizon + (n_days - horizon) // PARTS
+        return n_days - horizon - start >= LEAST_TESTED_DAYS
+
+    for horizon in range(1, 100):
+        assert enough(least_days(horizon), horizon)
+        assert not any(enough(n_days, horizon) for n_days in range(least_days(horizon)))
+
+
 def test_the_first_tested_day_can_be_chosen() -> None:
     days = example_days()
     assert first_test_day(days, 2, date(2014, 1, 4)) == 3
@@ -158,7 +168,10 @@ def test_only_a_model_is_replaced_and_only_if_asked(made: tuple[EventForecast, P
     with pytest.raises(ValueError, match="holds a saved model: add --overwrite"):
         check_folder(model, overwrite=False)
     (tmp_path / "thesis.tex").write_text("years of work")
-    for folder, message in ((tmp_path, "holds something else"), (tmp_path / "thesis.tex", "is a file")):
+    for folder, message in (
+        (tmp_path, "a whole saved model: .*model.json is missing"),
+        (tmp_path / "thesis.tex", "is a file"),
+    ):
         with pytest.raises(ValueError, match=message):
             check_folder(folder, overwrite=True)
 

@@ -113,13 +113,21 @@ def test_a_missing_package_is_one_line_before_the_run(tmp_path, capsys, monkeypa
     assert "pip install 'smartcl[tensorboard]'" in capsys.readouterr().err
 
 
-def test_a_table_writes_one_event_file_for_each_run_that_is_there(run, tmp_path, capsys):
-    """``--show`` runs nothing: only the run whose result file is there has an event file."""
+def test_a_table_writes_one_event_file_for_each_run_that_is_there(run, tmp_path, capsys, monkeypatch):
+    """No run is made: only the one whose result file is there has an event file."""
+    monkeypatch.setattr("smartcl.cli.reproduce.missing", lambda *_: [])
     result, _ = run
     spec = TABLES["table1"].specs(1)[0]
     ResultFolder(tmp_path / "results").save(spec, {**result, "spec": spec.as_dict()})
     where = ["--results", str(tmp_path / "results"), "--tensorboard", str(tmp_path / "events")]
-    assert call(["reproduce", "table1", "--show", "--json", *where]) == 0
+    assert call(["reproduce", "table1", "--json", *where]) == 0
     assert "event files of 1 run below" in capsys.readouterr().err
     (path,) = (tmp_path / "events").rglob("events.out.tfevents.*")
     assert read_back(path)["accuracy/task_1"][1] == pytest.approx(result["accuracy_matrix"][0][0])
+
+
+def test_showing_writes_no_event_files(tmp_path, capsys):
+    where = ["--results", str(tmp_path / "results"), "--tensorboard", str(tmp_path / "events")]
+    assert call(["reproduce", "table1", "--show", *where]) == 2
+    assert "--show writes nothing: 'smartcl report --tensorboard'" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from typing import get_type_hints
+
 import numpy as np
 import pytest
 import torch
 from scipy import sparse
 
 from helpers import SMALL, assert_same_state, small_batches, small_spec
-from smartcl.learners.methods import build_learner
+from smartcl.learners.learner import Learner
+from smartcl.learners.methods import METHODS, build_learner
+from smartcl.learners.recipe import Recipe
+from smartcl.learners.sceptic import Scepticism
+from smartcl.regularizers.group_lasso import GroupLasso
+from smartcl.regularizers.ncc import NCC
+from smartcl.selection.reservoir import Reservoir
+from smartcl.settings import SETTINGS, Flag, Name, Real, Whole, Widths, setting
 from smartcl.streams.batch import Batch
 
 Y = torch.tensor([0, 1])
@@ -83,18 +92,89 @@ def test_a_budget_smaller_than_one_sample_is_refused_at_the_first_batch(method):
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
-        ("iterations", 0, "iterations must be at least 1"),
-        ("replay", -1, "replay must be at least 0"),
-        ("lr", 0.0, "lr must be positive"),
-        ("average", 1.0, "average must lie in"),
-        ("smoothing", -0.1, "smoothing must lie in"),
-        ("alpha", -1.0, "must not be negative"),
-        ("hidden", (), "hidden must name"),
+        ("iterations", 0, "iterations must be a whole number from 1 to 1000000, got 0"),
+        ("replay", -1, "replay must be a whole number from 0"),
+        ("lr", 0.0, r"lr must be a number in \(0, 10\], got 0.0"),
+        ("lr", 1e30, "lr must be a number in"),
+        ("lr", "1e400", "lr must be a number in .*, got '1e400'"),
+        ("lr", True, "lr must be a number in"),
+        ("average", 1.0, r"average must be a number in \[0, 1\)"),
+        ("smoothing", -0.1, "smoothing must be a number in"),
+        ("distill", float("inf"), "distill must be a number in"),
+        ("alpha", -1.0, r"alpha must be a number in \[0, 1e\+06\], got -1.0"),
+        ("beta", 1e300, "beta must be a number in"),
+        ("beta", float("nan"), "beta must be a number in .*, got nan"),
+        ("patience", -5, "patience must be a whole number from 1 to 255, got -5"),
+        ("patience", 256, "patience must be a whole number from 1 to 255"),
+        ("hidden", (), "hidden must be whole numbers such as 400,400"),
         ("hidden", "400,x", "hidden must be whole numbers"),
+        ("hidden", (400, 0), "hidden must be whole numbers"),
+        ("hidden", (1,) * 101, "hidden must be whole numbers such as 400,400: up to 100"),
+        ("hidden", (10**9, 10**9), r"hidden must fit the machine's .*: 20 features and layers of .* need about .* GB"),
         ("iterations", "2.5", "iterations must be a whole number"),
+        ("trust", 1, "trust must be True or False, got 1"),
+        ("trust", "yes", "trust must be True or False, got 'yes'"),
+        ("form", 3, "form must be a name, got 3"),
         ("itertions", 3, "did you mean iterations"),
     ],
 )
 def test_parameters_are_checked_by_name(name, value, message):
     with pytest.raises(ValueError, match=message):
         build_learner("smart", small_spec(), 900, **{name: value})
+
+
+def test_long_values_are_shown_short():
+    for value, end in ((10**5000, "got a number of 16610 bits"), ("(" * 100_000, "...(((((((((((((((((((((((((((('")):
+        with pytest.raises(ValueError, match="lr must be a number in") as refused:
+            build_learner("smart", small_spec(), 900, lr=value)
+        assert str(refused.value).endswith(end)
+        assert len(str(refused.value)) < 100
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_setting_of_every_method_has_a_range_that_holds_its_default(method):
+    """No setting goes unchecked: NaN, infinity and texts are refused for each that is a number."""
+    for name, default in METHODS[method].parameters.items():
+        hint = get_type_hints(METHODS[method].build)[name]
+        assert setting(name, default) == default
+        assert isinstance(
+            SETTINGS[name], {float: Real, int: Whole, bool: Flag, str: Name, tuple[int, ...]: Widths}[hint]
+        )
+        if not isinstance(SETTINGS[name], Name):
+            for wrong in (float("nan"), float("inf"), -1, -0.5, 1e30, 10**400, "nan", "", None, [[1]], "1; 2"):
+                with pytest.raises(ValueError, match=f"{name} must be"):
+                    METHODS[method].coerce({name: wrong})
+
+
+def test_numpy_scalars_are_taken_as_pythons():
+    given = {"hidden": (np.int64(8),), "lr": np.float32(0.5), "iterations": np.uint8(2), "trust": np.bool_(False)}
+    taken = METHODS["smart"].coerce(given)
+    assert taken == {"hidden": (8,), "lr": 0.5, "iterations": 2, "trust": False}
+    assert [type(value) for value in taken.values()] == [tuple, float, int, bool]
+    recipe = Recipe(**{name: value for name, value in given.items() if name != "trust"})
+    assert (recipe.hidden, recipe.lr, recipe.iterations) == ((8,), 0.5, 2)
+
+
+PARTS = {
+    "recipe": (lambda: Recipe(lr=float("nan")), "lr must be a number in"),
+    "scepticism": (lambda: Scepticism(distill=1e400), "distill must be a number in"),
+    "penalty": (lambda: NCC(1e300), "strength must be a number in"),
+    "threshold": (lambda: GroupLasso(0.1, threshold=float("nan")), "threshold must be a number in"),
+    "patience": (
+        lambda: Learner(small_spec(), 900, Recipe((8,)), Reservoir(), patience=-5),
+        "patience must be a whole number from 1 to 255, got -5",
+    ),
+    "network": (lambda: Learner(small_spec(), 900, Recipe((10**9, 10**9)), Reservoir()), "hidden must fit"),
+}
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_parts_of_a_learner_refuse_what_the_command_line_refuses(part):
+    make, message = PARTS[part]
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+def test_gdumb_needs_samples_in_a_step():
+    with pytest.raises(ValueError, match="replay must be at least 1"):
+        build_learner("gdumb", small_spec(), 900, replay=0)

@@ -98,7 +98,7 @@ def test_task_ids_come_with_every_batch_or_with_none():
 
 
 def test_at_least_one_epoch():
-    with pytest.raises(ValueError, match="epochs must be at least 1"):
+    with pytest.raises(ValueError, match="epochs must be a whole number from 1"):
         gdumb(small_spec(), 900, epochs=0)
 
 

@@ -121,5 +121,5 @@ def test_a_saved_penalty_goes_on() -> None:
 
 @pytest.mark.parametrize("strength", [-1.0, float("nan")])
 def test_the_strength_is_checked(strength: float) -> None:
-    with pytest.raises(ValueError, match="strength of QuadraticPenalty"):
+    with pytest.raises(ValueError, match="strength must be a number in"):
         QuadraticPenalty(strength)

@@ -47,7 +47,18 @@ MISTAKES = {
     "place": (COUNTS + ",2014-01-01,x,1\n", "line 2, column 'city': expected a name"),
     "keyword": (COUNTS + "A,2014-01-01,,1\n", "line 2, column 'keyword': expected a name"),
     "column": ("town,day,keyword,count\nA,2014-01-01,x,1\n", "no column 'city'"),
-    "century": (COUNTS + "A,0214-01-01,x,1\nA,2014-01-01,x,1\n", "from 0214-01-01 to 2014-01-01, more than 100 years"),
+    "typing error": (
+        COUNTS + "A,2014-01-01,x,1\nA,2014-01-02,x,1\nA,2078-01-01,x,1\n",
+        "line 4, column 'day': 2078-01-01 is mistyped, .*: 23,374 days without counts lie between it and 2014-01-02",
+    ),
+    "two typing errors": (
+        COUNTS + "A,0214-01-01,x,1\nA,2014-01-01,x,1\nA,2014-01-01,y,1\nA,2017-01-01,x,1\n",
+        "line 2, column 'day': 0214-01-01 is mistyped",
+    ),
+    "century": (
+        COUNTS + "".join(f"A,{year}-01-01,x,1\n" for year in range(1900, 2002)),
+        "from 1900-01-01 to 2001-01-01, more than 100 years",
+    ),
 }
 
 

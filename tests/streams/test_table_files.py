@@ -135,3 +135,17 @@ def test_what_is_no_count(value: object) -> None:
 def test_what_is_no_name(value: object) -> None:
     with pytest.raises(ValueError, match="expected a name"):
         text_of(value)
+
+
+def test_what_is_too_deep_or_too_large_is_refused_like_all_else(tmp_path: Path) -> None:
+    for deep in ("[" * 100_000, '{"city": ' * 100_000, '{"city": ' + "[" * 100_000 + "]" * 100_000 + "}"):
+        with pytest.raises(ValueError, match=r"t\.jsonl, line 1: expected one JSON object per line"):
+            read_columns(write(tmp_path, "t.jsonl", deep), ("city",))
+    with pytest.raises(ValueError, match="expected a count of at least 0, got 1000"):
+        count_of(10**400)
+
+
+@pytest.mark.parametrize("name", ["\ud800", "Bel\udcc3m"])
+def test_half_a_character_is_no_name(name: str) -> None:
+    with pytest.raises(ValueError, match="expected a text in Unicode, got half a character in"):
+        text_of(name)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import sys
+import traceback
 import warnings
+from typing import Annotated
 
 import typer
 
+import smartcl
 from smartcl.cli import demo, events, methods, report, reproduce, results, run
-from smartcl.streams.chunks import FetchError
-
-#: What Typer returns after ctrl-C.
-INTERRUPTED = 130
+from smartcl.cli.main import INTERRUPTED
+from smartcl.cli.say import note, say
+from smartcl.cli.verdict import verdict
 
 app = typer.Typer(
     help="Learn a classifier from a never-ending stream, in a memory of a fixed number of bytes.",
@@ -28,26 +31,36 @@ app.command("results")(results.results)
 app.command("report")(report.report)
 
 
-def main() -> None:
-    """Run the command line and exit with its code."""
-    sys.exit(call(sys.argv[1:]))
+def tell_version(wanted: bool) -> None:
+    if wanted:
+        print("smartcl", smartcl.__version__)
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=tell_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Learn a classifier from a never-ending stream, in a memory of a fixed number of bytes."""
 
 
 def call(arguments: list[str]) -> int:
-    """Run one command; the exit code."""
-    warnings.showwarning = lambda message, *_: _say(f"note: {message}")
-    try:
-        code = int(app(arguments, prog_name="smartcl", standalone_mode=False) or 0)
-        if code == INTERRUPTED:
-            _say("interrupted; nothing was left half-written")
-        return code
-    except typer.TyperException as error:
-        _say(error.format_message())
-        return error.exit_code
-    except (OSError, FetchError) as error:
-        _say(str(error))
-        return 1
-
-
-def _say(message: str) -> None:
-    print("smartcl:", " ".join(message.split()), file=sys.stderr)
+    """Run one command; the exit code. Whatever goes wrong is said in one line."""
+    with warnings.catch_warnings():
+        warnings.showwarning = lambda message, *_: note(str(message))
+        try:
+            code = int(app(arguments, prog_name="smartcl", standalone_mode=False) or 0)
+            sys.stdout.flush()
+        except SystemExit as end:  # nobody reads the output any more
+            return int(end.code or 0)
+        except Exception as error:
+            code, said = verdict(error)
+            if said:
+                say(said)
+            if "SMARTCL_TRACEBACK" in os.environ:
+                traceback.print_exception(error)
+    if code == INTERRUPTED:
+        say("interrupted; nothing was left half-written")
+    return code

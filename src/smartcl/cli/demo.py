@@ -10,7 +10,8 @@ from rich.console import Console
 from rich.table import Table
 
 from smartcl.cli.progress import live_bars
-from smartcl.cli.usage import arguments_checked
+from smartcl.cli.usage import Seed, arguments_checked, failure_of
+from smartcl.experiments.outputs import check_file
 from smartcl.experiments.run import prepare_run
 from smartcl.experiments.spec import RunSpec
 from smartcl.experiments.together import run_together
@@ -24,7 +25,7 @@ PARAMETERS: tuple[tuple[str, Any], ...] = ()
 
 def demo(
     memory: Annotated[str, typer.Option(help="'300 samples', '1MB' or a number of bytes.")] = "100 samples",
-    seed: Annotated[int, typer.Option(min=0)] = 0,
+    seed: Seed = 0,
     out: Annotated[Path, typer.Option(help="Where the picture goes.")] = Path("smartcl-demo.png"),
     data: Annotated[Path | None, typer.Option(help="Where the data files are; else SMARTCL_DATA or the cache.")] = None,
 ) -> None:
@@ -32,8 +33,7 @@ def demo(
     with arguments_checked():
         if out.suffix.lower() != ".png":
             raise ValueError(f"--out must end in .png, got {out}")
-        if not out.absolute().parent.is_dir():
-            raise ValueError(f"--out must lie in an existing folder, got {out}")
+        check_file(out)
         specs = [RunSpec(DATASET, method, memory, seed=seed, parameters=PARAMETERS) for method in METHODS]
         for spec in specs:
             prepare_run(spec, data)
@@ -44,10 +44,11 @@ def demo(
             bars.update(tasks[position], completed=done, total=total, memory=memory)
 
         results = dict(zip(METHODS.values(), run_together(specs, watch, data), strict=True))
-    console = Console()
-    console.print(_table(results))
-    draw_comparison(results, out)
-    console.print(f"picture: {out}")
+    failure = failure_of(lambda: draw_comparison(results, out))
+    Console().print(_table(results))
+    if failure is not None:
+        raise failure
+    print(f"picture: {out}")
 
 
 def _table(results: dict[str, dict[str, Any]]) -> Table:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import json
 import os
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,7 +14,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from smartcl.cli.progress import bar_for, live_bars
-from smartcl.cli.usage import arguments_checked, assignments
+from smartcl.cli.usage import Seed, arguments_checked, assignments, failure_of, json_text
 from smartcl.experiments.event_forecast import check_folder
 from smartcl.experiments.events import EventSpec, prepare_forecast
 from smartcl.memory import format_bytes
@@ -40,7 +39,7 @@ def events(
     settings: Annotated[
         list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the method; repeatable.")
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Draws the weights and the memory.")] = 0,
+    seed: Seed = 0,
     test_from: Annotated[
         str | None, typer.Option(metavar="DATE", help="The first day whose forecasts are scored; else after a third.")
     ] = None,
@@ -59,13 +58,14 @@ def events(
         torch.set_num_threads(1)  # the matrices are small, and threads on a busy machine wait for each other
     with live_bars() as bars:
         forecast = prepared.run(bar_for(bars, method))
-    if out is not None:
-        forecast.save(out)
+    failure = None if out is None else failure_of(lambda: forecast.save(out))
     result = forecast.as_dict()
     if as_json:
-        print(json.dumps(result))
+        print(json_text(result))
     else:
-        _show(result, out)
+        _show(result, None if failure else out)
+    if failure is not None:
+        raise failure
 
 
 def _day(option: str, text: str) -> dt.date:
@@ -86,11 +86,11 @@ def _show(result: dict[str, Any], out: Path | None) -> None:
     console.print(_forecast(result))
     hidden = result["places"] - SHOWN_PLACES
     if hidden > 0:
-        console.print(f"and {hidden:,} more places: {'--json or --out' if out is None else out / 'forecast.csv'}")
+        print(f"and {hidden:,} more places: {'--json or --out' if out is None else out / 'forecast.csv'}")
     used, budget = format_bytes(result["memory_bytes"]), format_bytes(result["budget_bytes"])
     console.print(f"memory: {result['samples_held']:,} samples in {used} of {budget}; {result['seconds']:.1f} seconds")
     if out is not None:
-        console.print(f"saved: {out} (model, forecast.csv, backtest.csv)")
+        print(f"saved: {out} (model, forecast.csv, backtest.csv)")
 
 
 def _backtest(result: dict[str, Any]) -> Table:

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from smartcl.cli.usage import arguments_checked
+from smartcl.experiments.outputs import check_writable
 from smartcl.experiments.tensorboard import prepare_tensorboard, write_events
 from smartcl.report.write import write_report
 
@@ -20,8 +21,9 @@ def report(
     tensorboard: Annotated[Path | None, typer.Option(help="A folder for TensorBoard event files of all runs.")] = None,
 ) -> None:
     """Write one HTML page of all results, every plot as SVG, every table as CSV."""
-    if tensorboard is not None:
-        with arguments_checked():
+    with arguments_checked():
+        check_writable(out)
+        if tensorboard is not None:
             prepare_tensorboard(tensorboard)
     made = write_report(results, out)
     print(f"page: {out / 'index.html'} ({len(made.runs.all)} runs)")

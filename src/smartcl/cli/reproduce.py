@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -15,19 +14,22 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table as Grid
 
+from smartcl.cli.say import say
 from smartcl.cli.sweep_progress import describe, sweep_progress
-from smartcl.cli.usage import arguments_checked
+from smartcl.cli.usage import arguments_checked, json_text
 from smartcl.experiments.engines.engine import Engine
 from smartcl.experiments.engines.local import LocalEngine
 from smartcl.experiments.engines.ray import RayEngine
 from smartcl.experiments.metrics import METRICS
+from smartcl.experiments.outputs import check_writable
 from smartcl.experiments.results import ResultFolder
 from smartcl.experiments.run import run
 from smartcl.experiments.spec import RunSpec
 from smartcl.experiments.sweep import missing, sweep
 from smartcl.experiments.table import Table
 from smartcl.experiments.tensorboard import prepare_tensorboard, write_events
-from smartcl.report.artefacts import Artefact, artefact_data, find_artefacts, known_names, quick
+from smartcl.experiments.tuning import FIRST_SEED
+from smartcl.report.artefacts import Artefact, artefact_data, find_artefacts, known_names, nothing, quick
 from smartcl.report.cells import beside, measured, paired_rows
 from smartcl.report.runs import count
 from smartcl.streams.datasets import DATASETS
@@ -35,7 +37,9 @@ from smartcl.streams.datasets import DATASETS
 
 def reproduce(
     name: Annotated[str, typer.Argument(help=f"One of {', '.join(known_names())}.")],
-    seeds: Annotated[int | None, typer.Option(min=1, help="Seeds 0 to N-1; what is there is not run again.")] = None,
+    seeds: Annotated[
+        int | None, typer.Option(min=1, max=FIRST_SEED, help="Seeds 0 to N-1; what is there is not run again.")
+    ] = None,
     rows: Annotated[
         list[str] | None, typer.Option("--row", help="Only these rows (a method's name); repeatable.")
     ] = None,
@@ -50,7 +54,7 @@ def reproduce(
         str | None, typer.Option(help="A Ray cluster's host:port, or auto; else Ray starts one here.")
     ] = None,
     workers: Annotated[int | None, typer.Option(min=1, help="Runs at a time on this machine; else all cores.")] = None,
-    show: Annotated[bool, typer.Option("--show", help="Print what is there, run nothing.")] = False,
+    show: Annotated[bool, typer.Option("--show", help="Print what is there; run and write nothing.")] = False,
     paired: Annotated[
         bool, typer.Option("--paired", help="Also print paired differences with their 95% intervals.")
     ] = False,
@@ -66,6 +70,10 @@ def reproduce(
             raise ValueError("--address is a Ray cluster's: it goes with --engine ray")
         if address is not None and workers is not None:
             raise ValueError("--workers is for this machine; a cluster makes as many runs at a time as it has CPUs")
+        if show and tensorboard is not None:
+            raise ValueError(
+                "--show writes nothing: 'smartcl report --tensorboard' writes the event files of what is there"
+            )
         if name == "all" and (rows or columns):
             raise ValueError("--row and --column go with one table or figure, not with all")
         artefacts = {
@@ -78,22 +86,27 @@ def reproduce(
     tables = [table for artefact in artefacts.values() for table in artefact.tables]
     specs = [spec for table in tables for spec in table.specs(seeds)]
     wanted = [] if show else missing(specs, folder)
+    with arguments_checked():
+        for target in (results, *(out for artefact in artefacts.values() if artefact.write is not nothing)):
+            if wanted:
+                check_writable(target)
     failures = _run(wanted, folder, _engine(engine, address, workers), data) if wanted else {}
     said = {each: artefact_data(each, artefact, seeds, folder) for each, artefact in artefacts.items()}
     if as_json:
-        print(json.dumps(list(said.values()) if name == "all" else said[name]))
+        print(json_text(list(said.values()) if name == "all" else said[name]))
     for each, artefact in artefacts.items():
         if not as_json:
             _print(artefact, said[each], paired)
-        for path in artefact.write(said[each], out):
+        for path in [] if show else artefact.write(said[each], out):
             print(f"written: {path}", file=sys.stderr)
     if tensorboard is not None:
-        there = [result for spec in dict.fromkeys(specs) if (result := folder.load(spec)) is not None]
-        for result in there:
-            write_events(result, tensorboard)
+        found = {spec: folder.load(spec) for spec in dict.fromkeys(specs)}
+        there = {spec: result for spec, result in found.items() if result is not None and "accuracy_matrix" in result}
+        for spec, result in there.items():
+            write_events({**result, "spec": spec.as_dict()}, tensorboard)
         print(f"written: event files of {count(len(there))} below {tensorboard}", file=sys.stderr)
     for spec, reason in failures.items():
-        print(f"smartcl: failed: {describe(spec)}: {reason}", file=sys.stderr)
+        say(f"failed: {describe(spec)}: {reason}")
     if failures:
         raise typer.Exit(1)
 

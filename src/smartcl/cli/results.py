@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from smartcl.cli.usage import arguments_checked
+from smartcl.experiments.outputs import check_file
 from smartcl.experiments.results import ResultFolder
 from smartcl.report.results_page import results_page
 
@@ -16,5 +18,7 @@ def results(
     folder: Annotated[Path, typer.Option("--results", help="Where the result files are.")] = Path("results"),
 ) -> None:
     """Write the page of results."""
-    page.write_text(results_page(ResultFolder(folder)))
+    with arguments_checked():
+        check_file(page)
+    page.write_text(results_page(ResultFolder(folder)), encoding="utf-8")
     print(f"page: {page}")

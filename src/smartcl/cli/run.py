@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,9 +12,10 @@ from rich.console import Console
 from rich.table import Table
 
 from smartcl.cli.progress import bar_for, live_bars
-from smartcl.cli.usage import arguments_checked, assignments
+from smartcl.cli.usage import Seed, arguments_checked, assignments, failure_of, json_text
 from smartcl.experiments.keywords import KeywordStudy
 from smartcl.experiments.metrics import SCORES, format_value
+from smartcl.experiments.outputs import check_writable
 from smartcl.experiments.run import prepare_run
 from smartcl.experiments.spec import RunSpec
 from smartcl.experiments.tensorboard import prepare_tensorboard, write_events
@@ -33,7 +33,7 @@ def run_command(
     dataset: Annotated[str, typer.Option(help="A data set, such as disjoint-mnist or split-mnist.")] = "disjoint-mnist",
     memory: Annotated[str, typer.Option(help="'300 samples', '1MB' or a number of bytes.")] = "300 samples",
     noise: Annotated[str, typer.Option(help="none, foreign:0.3, uniform:0.3 or flip:0.3.")] = "none",
-    seed: Annotated[int, typer.Option(min=0, help="Draws the data, the weights and the memory.")] = 0,
+    seed: Seed = 0,
     settings: Annotated[
         list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the method; repeatable.")
     ] = None,
@@ -51,6 +51,8 @@ def run_command(
         )
         if tensorboard is not None:
             prepare_tensorboard(tensorboard)
+        if keywords is not None:
+            check_writable(keywords)
         prepared = prepare_run(spec, data)
         if keywords is not None and not prepared.stream.spec.sparse:
             raise ValueError(f"--keywords is for streams of keywords, and {dataset} has none")
@@ -58,18 +60,20 @@ def run_command(
         torch.set_num_threads(1)  # the matrices are small, and threads on a busy machine wait for each other
     with live_bars() as bars:
         result = prepared.run(bar_for(bars, method))
-    if tensorboard is not None:
-        write_events(result, tensorboard)
+    failure = None if tensorboard is None else failure_of(lambda: write_events(result, tensorboard))
     if as_json:
-        print(json.dumps(result))
+        print(json_text(result))
     else:
         _show(result)
     if keywords is not None:
         study = KeywordStudy.of(result)
-        written = write_keywords_figure(study, keywords / f"keywords-{dataset}")
         if not as_json:
             Console().print(keyword_grid(study))
+        written = write_keywords_figure(study, keywords / f"keywords-{dataset}")
+        if not as_json:
             print("written:", ", ".join(map(str, written)))
+    if failure is not None:
+        raise failure
 
 
 def _show(result: dict[str, Any]) -> None:

@@ -1,11 +1,18 @@
-"""From a ``ValueError`` about an argument to a usage error of the command line."""
+"""What the commands share: arguments checked before any work, and results printed although saving them fails."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Annotated, Any
 
 import typer
+
+#: The largest seed that every generator takes, scikit-learn's too.
+MOST_SEED = 2**32 - 1
+
+Seed = Annotated[int, typer.Option(min=0, max=MOST_SEED, help="Draws the data, the weights and the memory.")]
 
 
 class UsageError(typer.TyperException):
@@ -36,3 +43,22 @@ def assignments(items: list[str]) -> dict[str, str]:
             raise ValueError(f"--set takes name=value, got {item!r}")
         pairs[name.strip()] = value.strip()
     return pairs
+
+
+def failure_of(save: Callable[[], object]) -> OSError | None:
+    """Save; what the disk had against it is returned, to be raised once the result is printed all the same."""
+    try:
+        save()
+    except OSError as error:
+        return error
+    return None
+
+
+def json_text(result: Any) -> str:
+    """JSON as all programs read it, without NaN and infinity."""
+    try:
+        return json.dumps(result, allow_nan=False)
+    except ValueError:
+        raise UsageError(
+            "the result holds NaN or infinity: training went astray, with a smaller lr it may not"
+        ) from None

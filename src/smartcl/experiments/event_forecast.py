@@ -12,6 +12,7 @@ from typing import Any
 from smartcl.evaluation.forecast_scores import ForecastScores, auc_within_places, scores_by_place
 from smartcl.evaluation.walk_forward import Walk
 from smartcl.experiments.event_model import EventModel
+from smartcl.experiments.outputs import check_writable
 from smartcl.persistence import load_state, write_file
 from smartcl.streams.event_days import EventDays
 from smartcl.streams.event_files import ColumnNames
@@ -119,16 +120,21 @@ def check_folder(folder: Path, overwrite: bool) -> None:
     """A result can be saved here: the folder is new or empty, or holds a model that is to be replaced."""
     if folder.exists() and not folder.is_dir():
         raise ValueError(f"--out must be a folder, but {folder} is a file")
-    if not folder.exists() or not any(folder.iterdir()):
-        return
+    if folder.exists() and any(folder.iterdir()):
+        _check_model(folder)
+        if not overwrite:
+            raise ValueError(f"{folder} holds a saved model: add --overwrite to replace it, or name another folder")
+    check_writable(folder)
+
+
+def _check_model(folder: Path) -> None:
+    """What is replaced must be a model, and whole: whatever cannot be loaded may be somebody's work."""
     try:
         load_state(folder)
-    except (FileNotFoundError, ValueError):
-        raise ValueError(
-            f"--out must be a new folder or hold a saved model, but {folder} holds something else"
-        ) from None
-    if not overwrite:
-        raise ValueError(f"{folder} holds a saved model: add --overwrite to replace it, or name another folder")
+    except PermissionError:
+        raise
+    except Exception as error:
+        raise ValueError(f"--out must be a new folder or hold a whole saved model: {error}") from None
 
 
 def _csv(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes:

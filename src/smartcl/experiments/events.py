@@ -6,7 +6,6 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date
-from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -84,8 +83,8 @@ def prepare_forecast(counts: Path, events: Path, names: ColumnNames, spec: Event
     own = {name: value for name, value in OWN_PARAMETERS.items() if name in method.parameters}
     method.coerce(spec.parameters)
     days = read_event_days(counts, events, names)
-    stream = EventStream(days, spec.horizon)
     first_tested = first_test_day(days, spec.horizon, spec.test_from)
+    stream = EventStream(days, spec.horizon)
     check_labels(days, spec.horizon)
     built = Built.of(spec.method, spec.memory, {**own, **spec.parameters}, days.spec)
     learner = built.learner(spec.seed)
@@ -104,23 +103,27 @@ def prepare_forecast(counts: Path, events: Path, names: ColumnNames, spec: Event
 def first_test_day(days: EventDays, horizon: int, wanted: date | None = None) -> int:
     """The first day whose forecasts are scored: unless given, after a third of the days with labels."""
 
-    def start(n_days: int) -> int:
-        return horizon + (n_days - horizon) // PARTS
-
-    def enough(n_days: int) -> bool:
-        return n_days - horizon - start(n_days) >= LEAST_TESTED_DAYS
-
-    if not enough(days.n_days):
+    if days.n_days < least_days(horizon):
         raise ValueError(
             f"too few days: counts reach from {days.first} to {days.last}, {days.n_days} days; "
-            f"a horizon of {horizon} needs at least {next(filter(enough, count()))}"
+            f"a horizon of {horizon} needs at least {least_days(horizon)}"
         )
     if wanted is None:
-        return start(days.n_days)
+        return horizon + (days.n_days - horizon) // PARTS
     low, high = days.day(horizon + 1), days.day(days.n_days - 1 - horizon)
     if not low <= wanted <= high:
         raise ValueError(f"the first tested day must lie in {low} to {high} for a horizon of {horizon}, got {wanted}")
     return (wanted - days.first).days
+
+
+def least_days(horizon: int) -> int:
+    """How long a calendar must be: of the days with labels one part is learned first, the rest but ``horizon`` scored.
+
+    >>> least_days(1), least_days(100_000_000)
+    (17, 250000014)
+    """
+    untested = horizon + LEAST_TESTED_DAYS
+    return horizon + untested + (untested - 1) // (PARTS - 1)
 
 
 def check_labels(days: EventDays, horizon: int) -> None:

@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from smartcl.experiments.result_shape import is_result
 from smartcl.experiments.spec import RunSpec
 
 
@@ -22,11 +23,7 @@ class ResultFolder:
 
     def load(self, spec: RunSpec) -> dict[str, Any] | None:
         """The result, if this run was made; a damaged file counts as a run not made."""
-        try:
-            result = json.loads(self.path(spec).read_text())
-        except (FileNotFoundError, ValueError):
-            return None
-        return result if isinstance(result, dict) else None
+        return read_result(self.path(spec))
 
     def save(self, spec: RunSpec, result: dict[str, Any]) -> None:
         """Write the result in one stroke: whatever interrupts, no half file stays under its name."""
@@ -34,10 +31,19 @@ class ResultFolder:
         path.parent.mkdir(parents=True, exist_ok=True)
         part = path.with_name(f".{path.name}.{os.getpid()}.tmp")
         try:
-            part.write_text(_lines(result))
+            part.write_text(_lines(result), encoding="utf-8")
             part.replace(path)
         finally:
             part.unlink(missing_ok=True)
+
+
+def read_result(path: Path) -> dict[str, Any] | None:
+    """What a run wrote; None if there is no such file, or it is not what a run writes."""
+    try:
+        result = json.loads(path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, ValueError, RecursionError):
+        return None
+    return result if is_result(result) else None
 
 
 def _lines(result: dict[str, Any]) -> str:

@@ -36,6 +36,10 @@ HELD = Table(
 )
 
 
+#: What a curve is made of; a run that was stopped before it noted all of it has none.
+NEEDED = {"memory_history", "stream", "budget_bytes"}
+
+
 @dataclass(frozen=True)
 class HeldSamples:
     """What a method held along one stream, in the mean over its seeds."""
@@ -65,8 +69,9 @@ def held_curves(table: Table, seeds: int, results: ResultFolder) -> Iterator[Hel
     for column in table.columns:
         for row in table.rows:
             found = [results.load(table.spec(row, column, seed)) for seed in range(seeds)]
-            made = [result for result in found if result is not None]
-            if made:
+            made = [result for result in found if result is not None and result.keys() >= NEEDED]
+            made = [result for result in made if _batches(result) == _batches(made[0])]
+            if made and _batches(made[0]):
                 histories = [result["memory_history"] for result in made]
                 samples, sizes = (
                     np.mean([history[name] for history in histories], axis=0) for name in ("samples", "bytes")
@@ -76,3 +81,10 @@ def held_curves(table: Table, seeds: int, results: ResultFolder) -> Iterator[Hel
                 yield HeldSamples(
                     column, first["stream"], row.label, len(made), first["budget_bytes"], batches, samples, sizes
                 )
+
+
+def _batches(result: dict[str, Any]) -> list[int]:
+    """When the memory was looked at; never, where it was not looked at for all that a curve needs."""
+    history = result["memory_history"]
+    whole = history.keys() >= {"batches", "samples", "bytes"} and None not in (*history["samples"], *history["bytes"])
+    return list(history["batches"]) if whole else []

@@ -102,7 +102,7 @@ class Table:
         metric = metric or self.metrics[0]
         found = {seed: results.load(self.spec(row, column, seed)) for seed in range(seeds)}
         read = {
-            seed: result if row.reference is None else result["references"][row.reference]
+            seed: result if row.reference is None else result.get("references", {}).get(row.reference, {})
             for seed, result in found.items()
             if result is not None
         }

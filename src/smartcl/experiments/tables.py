@@ -113,7 +113,7 @@ def tuned_rows(path: Path) -> tuple[Row, ...]:
 
     A strength that is the usual one is left out, so that the row shows the same runs.
     """
-    strengths = json.loads(path.read_text()) if path.exists() else {}
+    strengths = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     chosen = [
         (row, {} if usual == strengths[row.method] else {"strength": strengths[row.method]})
         for row in REGULARISERS

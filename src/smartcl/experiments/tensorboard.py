@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from smartcl.experiments.outputs import check_writable
 from smartcl.experiments.spec import RunSpec
 
 INSTALL = "--tensorboard needs the package tensorboardX: pip install 'smartcl[tensorboard]'"
@@ -19,26 +20,20 @@ Scalar = tuple[str, float, int]
 
 
 def prepare_tensorboard(folder: Path) -> None:
-    """Refuse before a run, not after it: the package is there, and the folder can be made."""
-    try:
-        import tensorboardX  # noqa: F401
-    except ImportError:
-        raise ValueError(INSTALL) from None
-    folder.mkdir(parents=True, exist_ok=True)
+    """Refuse before a run, not after it: the package is there, and the folder can be written."""
+    _summary_writer()
+    check_writable(folder)
 
 
 def write_events(result: dict[str, Any], folder: Path) -> Path:
     """Write the event file of a run into its own folder below ``folder``, in place of an older one; the folder."""
-    prepare_tensorboard(folder)
-    from tensorboardX import SummaryWriter
-
     spec = dict(result["spec"])
     run = RunSpec.of(spec.pop("parameters"), **spec)
     name = f"{run.method}-{run.memory}-{run.noise}-seed{run.seed}-{run.key}"
     target = folder / run.dataset / name.replace(" ", "-").replace(":", "-")
     target.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".part-", dir=folder) as part:
-        with SummaryWriter(part) as writer:
+        with _summary_writer()(part) as writer:
             for name, value, step in scalars(result):
                 writer.add_scalar(name, value, step)
         (written,) = Path(part).iterdir()
@@ -47,6 +42,14 @@ def write_events(result: dict[str, Any], folder: Path) -> Path:
     for path in older - {made}:
         path.unlink()
     return target
+
+
+def _summary_writer() -> Any:
+    try:
+        from tensorboardX import SummaryWriter
+    except ImportError:
+        raise ValueError(INSTALL) from None
+    return SummaryWriter
 
 
 def scalars(result: dict[str, Any]) -> Iterator[Scalar]:

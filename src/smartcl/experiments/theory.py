@@ -15,6 +15,9 @@ from smartcl.experiments.tables import TABLES
 
 METHODS = ("smart", "smart-paper", "er", "gss-greedy")
 
+#: What a run must have noted each time it looked.
+LOOKED_AT = {"cosine", "rise", "l2_bound", "hoelder_bound"}
+
 #: The runs are those of Table 1 at 300 samples.
 RUNS = replace(
     TABLES["table1"],
@@ -34,8 +37,9 @@ def theory_looks(table: Table, seeds: int, results: ResultFolder) -> list[dict[s
             looks += [
                 {"row": row.label, "seed": spec.seed, **dict(zip(history, values, strict=True))}
                 for values in zip(*history.values(), strict=True)
+                if history.keys() >= LOOKED_AT
             ]
-    return looks
+    return [look for look in looks if look["cosine"] is not None and look["rise"] is not None]
 
 
 def theory_lines(looks: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, wait
+from functools import partial
 from multiprocessing import get_context
+from multiprocessing.connection import Connection, wait
 from pathlib import Path
-from queue import Empty, Queue
 from typing import Any
 
-from smartcl.experiments.engines.worker import quiet_worker
+from smartcl.experiments.engines.engine import Outcome, attempt
+from smartcl.experiments.engines.worker import deaf_to_interrupts, quiet_worker
 from smartcl.experiments.run import run
 from smartcl.experiments.spec import RunSpec
 from smartcl.learners.learner import Learner
@@ -17,32 +18,50 @@ from smartcl.learners.learner import Learner
 #: Called with a run's position, its batches learned, the batches in all, and a line about its memory.
 Watch = Callable[[int, int, int, str], None]
 
+SPAWN = get_context("spawn")
+
 
 def run_together(specs: Sequence[RunSpec], watch: Watch, data_dir: Path | None = None) -> list[dict[str, Any]]:
     """The results in the order of the specs. One thread each: two threads on a busy core wait for each other."""
-    context = get_context("spawn")
-    with context.Manager() as manager, ProcessPoolExecutor(len(specs), context, quiet_worker) as pool:
-        news: Queue[tuple[int, int, int, str]] = manager.Queue()
-        futures = [pool.submit(_watched_run, i, spec, news, data_dir) for i, spec in enumerate(specs)]
-        _relay(news, futures, watch)
-        return [future.result() for future in futures]
+    channels, processes = [], []
+    try:
+        for spec in specs:
+            ours, theirs = SPAWN.Pipe()
+            channels.append(ours)
+            processes.append(SPAWN.Process(target=_serve, args=(spec, theirs, data_dir), daemon=True))
+            with deaf_to_interrupts():
+                processes[-1].start()
+            theirs.close()
+        return _results(channels, watch)
+    finally:
+        for process in processes:
+            if process.pid is not None:
+                process.kill()  # at once: nothing of a run is kept but its result
+                process.join()
 
 
-def _watched_run(
-    position: int, spec: RunSpec, news: Queue[tuple[int, int, int, str]], data_dir: Path | None
-) -> dict[str, Any]:
+def _results(channels: Sequence[Connection], watch: Watch) -> list[dict[str, Any]]:
+    results: dict[int, dict[str, Any]] = {}
+    while unfinished := [channel for position, channel in enumerate(channels) if position not in results]:
+        for channel in wait(unfinished):
+            position = channels.index(channel)
+            try:
+                news = channels[position].recv()
+            except EOFError:
+                raise RuntimeError("a run lost its process") from None
+            if not isinstance(news, Outcome):
+                watch(position, *news)
+            elif news.result is None:
+                raise RuntimeError(news.reason)
+            else:
+                results[position] = news.result
+    return [results[position] for position in range(len(channels))]
+
+
+def _serve(spec: RunSpec, channel: Connection, data_dir: Path | None) -> None:
+    quiet_worker()
+
     def tell(done: int, total: int, learner: Learner) -> None:
-        news.put((position, done, total, repr(learner.memory)))
+        channel.send((done, total, repr(learner.memory)))
 
-    return run(spec, tell, data_dir)
-
-
-def _relay(news: Queue[tuple[int, int, int, str]], futures: Sequence[Future[dict[str, Any]]], watch: Watch) -> None:
-    while True:
-        finished = not wait(futures, timeout=0).not_done
-        try:
-            while True:
-                watch(*news.get(timeout=0.2))
-        except Empty:
-            if finished:
-                return
+    channel.send(attempt(partial(run, progress=tell, data_dir=data_dir), spec))

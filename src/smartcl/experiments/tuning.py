@@ -80,5 +80,5 @@ def write_strengths(data: dict[str, Any], folder: Path) -> list[Path]:
         return []
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / STRENGTHS.name
-    path.write_text(json.dumps(strengths, indent=1) + "\n")
+    path.write_text(json.dumps(strengths, indent=1) + "\n", encoding="utf-8")
     return [path]

@@ -6,6 +6,9 @@ baseline", NeurIPS 2020.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import ClassVar
+
 import torch
 import torch.nn.functional as F
 
@@ -15,6 +18,7 @@ from smartcl.learners.recipe import Recipe
 from smartcl.learners.replay_memory import Notes, Observation
 from smartcl.network.inputs import prepare
 from smartcl.selection.reservoir import Reservoir
+from smartcl.settings import setting
 from smartcl.streams.batch import Batch
 from smartcl.streams.stream import InputSpec
 
@@ -35,6 +39,8 @@ class DERpp(Learner):
     The logits are stored, at half precision and charged, when the sample is.
     """
 
+    noted: ClassVar[Mapping[str, str] | None] = {"logits": "float16"}
+
     def __init__(
         self,
         spec: InputSpec,
@@ -46,7 +52,8 @@ class DERpp(Learner):
         seed: int,
     ) -> None:
         super().__init__(spec, memory, recipe, Reservoir(), whole=whole, seed=seed)
-        self.alpha, self.beta = alpha, beta
+        self.alpha: float = setting("alpha", alpha)
+        self.beta: float = setting("beta", beta)
 
     def notes(self, batch: Batch) -> Notes:
         with torch.no_grad():

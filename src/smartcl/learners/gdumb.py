@@ -6,8 +6,9 @@ Ours has the optimizer and the constant rate of all learners; the paper's has SG
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from copy import deepcopy
+from typing import ClassVar
 
 import torch
 import torch.nn.functional as F
@@ -21,6 +22,7 @@ from smartcl.memory import SampleStore
 from smartcl.network.inputs import Prepared
 from smartcl.selection.balanced import Balanced
 from smartcl.selection.selector import Selector
+from smartcl.settings import setting
 from smartcl.streams.batch import Batch
 from smartcl.streams.stream import InputSpec
 
@@ -37,6 +39,8 @@ class GDumb(Learner):
     tensor([0, 1])
     """
 
+    noted: ClassVar[Mapping[str, str] | None] = None
+
     def __init__(
         self,
         spec: InputSpec,
@@ -47,8 +51,9 @@ class GDumb(Learner):
         whole: bool,
         seed: int,
     ) -> None:
-        if epochs < 1:
-            raise ValueError(f"epochs must be at least 1, got {epochs}")
+        epochs = setting("epochs", epochs)
+        if not recipe.replay:
+            raise ValueError("replay must be at least 1, the samples of a step, got 0")
         super().__init__(spec, memory, recipe, selector, whole=whole, seed=seed)
         self.epochs = epochs
         #: What was last trained, and on what: shared by all views of this learner.

@@ -10,8 +10,9 @@ those come from traces; the step itself is one backward pass of ``loss + Σ_t v_
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 import torch
@@ -26,6 +27,7 @@ from smartcl.learners.recipe import Recipe
 from smartcl.learners.replay_memory import Notes
 from smartcl.network.gradients import gram, trace
 from smartcl.selection.task_shares import TaskShares, positions_by
+from smartcl.settings import setting
 from smartcl.streams.batch import Batch, Ints
 from smartcl.streams.stream import InputSpec
 
@@ -87,11 +89,12 @@ class Guard:
 class GEM(Learner):
     """The memory of each past task guards its mean loss; nothing stored is replayed while no step opposes it."""
 
+    noted: ClassVar[Mapping[str, str] | None] = {"task": "uint16"}
+
     def __init__(
         self, spec: InputSpec, memory: str | int, recipe: Recipe, margin: float, whole: bool, seed: int
     ) -> None:
-        if not margin >= 0:
-            raise ValueError(f"margin must not be negative, got {margin}")
+        margin = setting("margin", margin)
         super().__init__(spec, memory, recipe, TaskShares(), whole=whole, seed=seed)
         self.margin = margin
 

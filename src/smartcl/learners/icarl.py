@@ -7,9 +7,9 @@ label of the nearest class.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -23,6 +23,7 @@ from smartcl.network.inputs import Prepared, prepare
 from smartcl.saved import Saved
 from smartcl.selection.herding import Herding, as_measured
 from smartcl.selection.task_shares import positions_by
+from smartcl.settings import setting
 from smartcl.streams.batch import Batch, Ints
 from smartcl.streams.stream import InputSpec
 
@@ -67,12 +68,15 @@ class ICaRL(Learner):
     (((0, 0), (0, 1), (1, 0), (1, 1)), tensor([0, 1]))
     """
 
+    noted: ClassVar[Mapping[str, str] | None] = {"task": "uint16", "logits": "float16"}
+
     def __init__(
         self, spec: InputSpec, memory: str | int, recipe: Recipe, strength: float, layer: str, whole: bool, seed: int
     ) -> None:
         super().__init__(replace(spec, n_classes=1), memory, recipe, Herding(layer), whole=whole, seed=seed)
         self.spec = spec
-        self.strength, self.layer = strength, layer
+        self.strength: float = setting("strength", strength)
+        self.layer = layer
         #: The task and label of each output, in the order they were first seen.
         self.classes: tuple[tuple[int, int], ...] = ()
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 import torch
@@ -12,6 +12,7 @@ import torch.nn.functional as F
 
 from smartcl.learners.checks import check_batch, check_rows, generator_state, largest
 from smartcl.learners.model import Model
+from smartcl.learners.notes import check_logits
 from smartcl.learners.recipe import Recipe
 from smartcl.learners.replay_memory import Notes, Observation, ReplayMemory
 from smartcl.learners.transaction import Transactional
@@ -48,6 +49,9 @@ class Learner(Transactional):
     >>> learner.memory
     22 samples in 396 B of 400 B, 2 of 2 features kept
     """
+
+    #: What ``notes`` gives, by name and dtype; None where it depends on the stream.
+    noted: ClassVar[Mapping[str, str] | None] = {}
 
     def __init__(
         self,
@@ -198,7 +202,8 @@ class Learner(Transactional):
             self.begin_batch()
             self.batches = saved.whole("batches", 0)
             self.model.load_state_dict(saved.entries("model"))
-            self.memory.load_state_dict(saved.entries("memory"))
+            self.memory.load_state_dict(saved.part("memory"), n_classes, self.noted)
+            check_logits(self.memory.store, self.model.network.head.out_features)
             self.rng.bit_generator.state = generator_state(saved.part("rng"))
             self.finish_batch()
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import ast
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any, get_type_hints
+from typing import Any
 
 from smartcl.learners.der import derpp
 from smartcl.learners.ends import finetune, joint
@@ -19,6 +18,7 @@ from smartcl.learners.learner import Learner
 from smartcl.learners.regularized import ewc, ewc_online, l2, mas, ncc, si
 from smartcl.learners.replay import er, fss_clust, gss_clust, gss_greedy, gss_iqp
 from smartcl.learners.smart import smart, smart_paper
+from smartcl.settings import setting
 from smartcl.streams.stream import InputSpec
 
 SMART = "Gao, Ascoli & Zhao 2021"
@@ -60,12 +60,11 @@ class Method:
         return chosen
 
     def coerce(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
-        """The parameters with text turned into values of the right type; unknown names and wrong types are refused."""
-        hints = get_type_hints(self.build)
+        """The parameters as they will be used, text parsed; unknown names and values out of range are refused."""
         unknown = next((name for name in parameters if name not in self.parameters), None)
         if unknown is not None:
             raise ValueError(f"unknown parameter {unknown!r}: {_nearest(unknown, self.parameters)}")
-        return {name: _coerce(name, value, hints[name]) for name, value in parameters.items()}
+        return {name: setting(name, value) for name, value in parameters.items()}
 
 
 METHODS: dict[str, Method] = {
@@ -118,33 +117,3 @@ def _nearest(name: str, known: Mapping[str, Any]) -> str:
     close = get_close_matches(name, known, n=3, cutoff=0.5)
     hint = f"did you mean {' or '.join(close)}? " if close else ""
     return f"{hint}known are {', '.join(known)}"
-
-
-def _coerce(name: str, value: Any, hint: Any) -> Any:
-    if isinstance(value, str) and hint is not str:
-        try:
-            value = ast.literal_eval(value)
-        except (ValueError, SyntaxError):
-            raise ValueError(f"{name} must be {_form(hint)}, got {value!r}") from None
-    if hint == tuple[int, ...]:
-        value = tuple(value) if isinstance(value, (tuple, list)) else (value,)
-        valid = all(type(item) is int for item in value)
-    elif hint is float:
-        valid = type(value) in (int, float)
-        value = float(value) if valid else value
-    else:
-        valid = type(value) in ((int, type(None)) if hint == (int | None) else (hint,))
-    if not valid:
-        raise ValueError(f"{name} must be {_form(hint)}, got {value!r}")
-    return value
-
-
-def _form(hint: Any) -> str:
-    forms = {
-        int: "a whole number",
-        float: "a number",
-        bool: "True or False",
-        tuple[int, ...]: "whole numbers such as 400,400",
-        int | None: "a whole number or None",
-    }
-    return forms.get(hint, getattr(hint, "__name__", str(hint)))

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 
 from smartcl.learners.recipe import Recipe
+from smartcl.learners.size import check_size
 from smartcl.network.average import WeightAverage
 from smartcl.network.inputs import Prepared, SparseInput
 from smartcl.network.mlp import MLP
@@ -25,6 +26,7 @@ class Model:
     def __init__(
         self, spec: InputSpec, recipe: Recipe, regularizers: Sequence[Regularizer], rng: np.random.Generator
     ) -> None:
+        check_size(recipe.hidden, spec)
         self.network = MLP(spec, recipe.hidden, rng, recipe.init)
         self.optimizer = Adam(self.network, recipe.lr)
         self.regularizers = tuple(regularizers)

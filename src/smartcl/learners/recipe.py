@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from smartcl.settings import check_settings
+
 
 @dataclass(frozen=True)
 class Recipe:
@@ -29,12 +31,7 @@ class Recipe:
     init: str = "xavier"
 
     def __post_init__(self) -> None:
-        for name, low in {"iterations": 1, "replay": 0}.items():
-            if getattr(self, name) < low:
-                raise ValueError(f"{name} must be at least {low}, got {getattr(self, name)}")
-        for name in ("average", "smoothing"):
-            if not 0.0 <= getattr(self, name) < 1.0:
-                raise ValueError(f"{name} must lie in [0, 1), got {getattr(self, name)}")
+        check_settings(self)
         if self.consolidate not in ("batch", "task") and not re.fullmatch(r"[1-9]\d{0,8} batches", self.consolidate):
             raise ValueError(f"consolidate must be 'batch', 'task' or such as '20 batches', got {self.consolidate!r}")
 

@@ -15,14 +15,12 @@ from smartcl.memory.budget import UNBOUNDED
 from smartcl.network.gradients import Trace
 from smartcl.saved import Saved
 from smartcl.selection.selector import Geometry, Pool, Selection, Selector
+from smartcl.settings import setting
 from smartcl.streams.batch import Batch, Bools, Ints
 from smartcl.streams.stream import InputSpec
 
 #: What a method stores beside each sample, by name: one entry per sample.
 Notes: TypeAlias = Mapping[str, NDArray[Any]]
-
-#: A memory's store, watch and counts.
-Snapshot: TypeAlias = tuple[SampleStore, FeatureWatch | None, int, int]
 
 #: The share of its features by which the schema must change before all rows are written anew.
 WORTHWHILE = 0.02
@@ -64,7 +62,7 @@ class ReplayMemory:
         self.budget = Budget.parse(memory, spec.sample_nbytes)
         self.store = SampleStore.empty(spec.n_features, spec.sparse, spec.dtype if whole else None)
         self.selector = selector
-        self.patience = patience
+        self.patience: int = setting("patience", patience)
         self.watch = None if whole else FeatureWatch.fresh(spec.n_features)
         #: The samples offered in the memory's life, and those of them that were larger than all its room.
         self.offered, self.skipped = 0, 0
@@ -141,14 +139,6 @@ class ReplayMemory:
             saved.refuse("watch", "must be there for schematic rows, and only for them")
         self.watch = None if watch is None else FeatureWatch.from_state(watch, store.n_features)
         self.store, self.offered, self.skipped = store, offered, skipped
-
-    def snapshot(self) -> Snapshot:
-        """How things are; no part is ever changed in place, so they are held, not copied."""
-        return self.store, self.watch, self.offered, self.skipped
-
-    def restore(self, snapshot: Snapshot) -> None:
-        """Back to a snapshot."""
-        self.store, self.watch, self.offered, self.skipped = snapshot
 
     def _pack(self, batch: Batch, notes: Notes) -> SampleStore:
         score = {"score": np.zeros(len(batch), dtype=np.float32)} if self.selector.scored else {}

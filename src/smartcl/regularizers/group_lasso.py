@@ -10,6 +10,7 @@ from smartcl.network.prox import group_lasso, prox_preconditioned, shrink_rows_,
 from smartcl.network.sleep import MOST_STEPS
 from smartcl.regularizers.regularizer import Regularizer
 from smartcl.saved import Saved
+from smartcl.settings import setting
 
 FORMS = ("decoupled", "exact", "subgradient")
 
@@ -31,7 +32,8 @@ class GroupLasso(Regularizer):
         super().__init__(strength)
         if form not in FORMS:
             raise ValueError(f"form must be one of {', '.join(FORMS)}, got {form!r}")
-        self.form, self.threshold = form, threshold
+        self.form = form
+        self.threshold: float = setting("threshold", threshold)
         self._steps = 0
 
     def penalty(self, network: MLP) -> torch.Tensor:

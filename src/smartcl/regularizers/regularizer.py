@@ -11,15 +11,14 @@ from smartcl.network.inputs import Prepared
 from smartcl.network.mlp import MLP
 from smartcl.network.optim import Adam
 from smartcl.saved import Saved
+from smartcl.settings import setting
 
 
 class Regularizer:
     """A penalty on the weights. Nothing happens while its strength is zero."""
 
     def __init__(self, strength: float) -> None:
-        if not strength >= 0:
-            raise ValueError(f"the strength of {type(self).__name__} must not be negative, got {strength}")
-        self.strength = strength
+        self.strength: float = setting("strength", strength)
 
     def penalty(self, network: MLP) -> torch.Tensor:
         """The formula, strength included; differentiable."""

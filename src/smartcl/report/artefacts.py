@@ -101,7 +101,8 @@ def write_samples(data: dict[str, Any], folder: Path) -> list[Path]:
 def keywords_data(tables: Counted, results: ResultFolder) -> dict[str, Any]:
     found = [results.load(spec) for table, seeds in tables for spec in table.specs(seeds)]
     parts = ("keywords", "spec", "stream")
-    return {"studies": [{part: result[part] for part in parts} for result in found if result is not None]}
+    made = [result for result in found if result is not None and result.keys() >= set(parts)]
+    return {"studies": [{part: result[part] for part in parts} for result in made]}
 
 
 def keywords_text(data: dict[str, Any]) -> list[RenderableType]:

@@ -16,6 +16,8 @@ Column = Callable[[Result], dict[int, float]]
 
 #: Without a bounded memory there is nothing to follow.
 UNBOUNDED = ("joint", "finetune")
+#: What must have been looked at along a run to draw it.
+LOOKED_AT = ("batches", "samples", "bytes", "purity")
 #: Shown first where there is room for a few methods only.
 PREFERRED = ("smart", "gss-greedy", "er", "smart-paper", "gss-iqp", "der++", "gss-clust", "fss-clust")
 
@@ -92,7 +94,10 @@ def with_runs(runs: Runs, name: str, at: str) -> Found:
     """The rows of a table that have runs in a column, with the runs; those without a bounded memory left out."""
     table = TABLES[name]
     rows = [row for row in table.rows if row.method not in UNBOUNDED]
-    found = [(row, [r for r in runs.of_cell(table, row, at) if r.get("memory_history")]) for row in rows]
+    found = [
+        (row, [r for r in runs.of_cell(table, row, at) if all(map(r.get("memory_history", {}).get, LOOKED_AT))])
+        for row in rows
+    ]
     return [(row, each) for row, each in found if each]
 
 

@@ -44,8 +44,8 @@ class Report:
         return [*(sheet for sheets in self.tables.values() for sheet in sheets), *self.lists]
 
     def html(self) -> str:
-        style = (files(__package__) / "page.css").read_text().replace("FONT", FONT)
-        script = (files(__package__) / "page.js").read_text()
+        style = (files(__package__) / "page.css").read_text(encoding="utf-8").replace("FONT", FONT)
+        script = (files(__package__) / "page.js").read_text(encoding="utf-8")
         body = "\n".join(
             [
                 self._top(),

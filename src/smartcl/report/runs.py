@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any
 
-from smartcl.experiments.results import ResultFolder
+from smartcl.experiments.results import ResultFolder, read_result
 from smartcl.experiments.spec import RunSpec
 from smartcl.experiments.table import Row, Table
 from smartcl.experiments.tuning import FIRST_SEED
 
 Result = dict[str, Any]
+
+#: What every run writes and the report cannot do without.
+NEEDED = {"accuracy", "accuracy_matrix", "spec"}
 
 
 class Runs(ResultFolder):
@@ -77,10 +79,12 @@ def numbers(values: list[int]) -> str:
 
 
 def _read(path: Path) -> Result | None:
+    result = read_result(path)
+    if result is None or not result.keys() >= NEEDED:
+        return None
     try:
-        result = json.loads(path.read_text())
         spec = dict(result["spec"])
-        current = RunSpec.of(spec.pop("parameters"), **spec).key == path.stem
+        run = RunSpec.of(spec.pop("parameters"), **spec)
     except (ValueError, TypeError, KeyError):
         return None
-    return result if current else None
+    return {**result, "settings": run.settings} if run.key == path.stem else None

@@ -24,7 +24,7 @@ def write_sensitivity(data: dict[str, Any], folder: Path) -> list[Path]:
         return []
     folder.mkdir(parents=True, exist_ok=True)
     table = folder / f"{STEM}.csv"
-    with table.open("w", newline="") as file:
+    with table.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
         writer.writeheader()
         writer.writerows(lines)

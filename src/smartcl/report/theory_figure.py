@@ -52,7 +52,7 @@ def write_theory(data: dict[str, Any], folder: Path) -> list[Path]:
         return []
     folder.mkdir(parents=True, exist_ok=True)
     table = folder / f"{STEM}.csv"
-    with table.open("w", newline="") as file:
+    with table.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, list(data["looks"][0]), lineterminator="\n")
         writer.writeheader()
         writer.writerows(data["looks"])

@@ -96,6 +96,10 @@ class EventStream:
     def __init__(self, days: EventDays, horizon: int) -> None:
         if horizon < 1:
             raise ValueError(f"horizon must be at least 1 day, got {horizon}")
+        if days.last.toordinal() + horizon > date.max.toordinal():
+            raise ValueError(
+                f"a horizon of {horizon} after {days.last} reaches past {date.max}, the last date there is"
+            )
         self.days, self.horizon = days, horizon
 
     def __iter__(self) -> Iterator[Today]:

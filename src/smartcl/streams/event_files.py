@@ -16,8 +16,9 @@ from smartcl.streams.event_days import EventDays
 from smartcl.streams.panel import count_table
 from smartcl.streams.table_files import Column, count_of, day_of, read_columns, text_of
 
-#: A longer calendar has a mistyped date in it.
+#: A longer calendar, or more days in a row without counts, have a mistyped date in them.
 MOST_DAYS = 36_525
+MOST_SILENT_DAYS = 366
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,8 @@ class ColumnNames:
     count: str = "count"
 
     def __post_init__(self) -> None:
+        for name in astuple(self):
+            text_of(name)
         name, times = Counter(astuple(self)).most_common(1)[0]
         if times > 1:
             raise ValueError(
@@ -46,7 +49,7 @@ def read_event_days(counts: Path, events: Path, names: ColumnNames) -> EventDays
     place, when, keyword, count = read_columns(counts, astuple(names))
     places, place_of = _named(place)
     keywords, keyword_of = _named(keyword)
-    day_of_row = np.array([day.toordinal() for day in when.parsed(day_of)])[when.codes]
+    day_of_row = _day_numbers(when)
     values = np.array(count.parsed(count_of))[count.codes]
     first, last = int(day_of_row.min()), int(day_of_row.max())
     if last - first >= MOST_DAYS:
@@ -60,6 +63,23 @@ def read_event_days(counts: Path, events: Path, names: ColumnNames) -> EventDays
     happened = np.zeros((n_days, len(places)), dtype=np.bool_)
     happened[_inside(events, names, places, date.fromordinal(first), date.fromordinal(last))] = True
     return EventDays(date.fromordinal(first), places, keywords, count_table(table), happened)
+
+
+def _day_numbers(when: Column) -> Ints:
+    """The day of each row as a number; refused if they lie too far apart to be of one calendar."""
+    day_of_code = np.array([day.toordinal() for day in when.parsed(day_of)])
+    day_of_row = day_of_code[when.codes]
+    known = np.unique(day_of_code)
+    silent = np.diff(known) - 1
+    if silent.max(initial=0) > MOST_SILENT_DAYS:
+        before, after = known[silent.argmax() :][:2].tolist()
+        lonely, other = (before, after) if (day_of_row <= before).mean() < 0.5 else (after, before)
+        raise ValueError(
+            f"{when.where(int(np.argmax(day_of_code == lonely)))}, column {when.name!r}: "
+            f"{date.fromordinal(lonely)} is mistyped, or rows are missing: "
+            f"{silent.max():,} days without counts lie between it and {date.fromordinal(other)}"
+        )
+    return day_of_row
 
 
 def _inside(path: Path, names: ColumnNames, places: tuple[str, ...], first: date, last: date) -> tuple[Ints, Ints]:

@@ -73,6 +73,8 @@ def text_of(value: Any) -> str:
     text = "" if value is None else str(value).strip()
     if not text:
         raise ValueError("expected a name, got nothing")
+    if any("\ud800" <= char <= "\udfff" for char in text):
+        raise ValueError(f"expected a text in Unicode, got half a character in {value!r}")
     return text
 
 
@@ -86,6 +88,8 @@ def day_of(value: Any) -> date:
         return value.date()
     if isinstance(value, date):
         return value
+    if isinstance(value, np.datetime64):
+        value = None if np.isnat(value) else str(value)
     try:
         return datetime.fromisoformat(str(value).strip()).date()
     except ValueError:
@@ -96,7 +100,7 @@ def count_of(value: Any) -> float:
     """A finite number of at least 0."""
     try:
         count = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         count = np.nan
     if not 0 <= count < np.inf:
         raise ValueError(f"expected a count of at least 0, got {value!r}")
@@ -136,7 +140,7 @@ def _json_rows(path: Path, lines: Iterable[str], names: Sequence[str]) -> Iterat
             continue
         try:
             record = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             record = None
         if not isinstance(record, dict):
             raise ValueError(f"{path}, line {number}: expected one JSON object per line")
@@ -157,23 +161,41 @@ def _parquet(path: Path, names: Sequence[str]) -> list[Column]:
     except ImportError:
         raise ValueError(f"reading {path} needs pyarrow: pip install 'smartcl[parquet]'") from None
     try:
-        with parquet.ParquetFile(path) as file:
+        with path.open("rb") as raw, parquet.ParquetFile(raw) as file:
             _check_header(path, list(file.schema_arrow.names), names)
+            for name in names:
+                _check_type(path, name, file.schema_arrow.field(name).type)
             table = file.read(columns=list(names))
-    except pyarrow.ArrowException as error:
+        return [_parquet_column(path, name, table[name]) for name in names]
+    except (pyarrow.ArrowException, UnicodeDecodeError) as error:
         raise ValueError(f"{path} is not a Parquet file, or damaged: {error}") from None
-    lines = np.arange(1, table.num_rows + 1)
-    columns = []
-    for name in names:
-        values = table[name]
-        if pyarrow.types.is_dictionary(values.type):
-            values = values.cast(values.type.value_type)
-        if pyarrow.types.is_timestamp(values.type):
-            values = values.cast(pyarrow.date32())
-        coded = values.dictionary_encode(null_encoding="encode").combine_chunks()
-        codes = np.asarray(coded.indices, dtype=np.int64)
-        columns.append(Column(path, name, tuple(coded.dictionary.to_pylist()), codes, lines, "row"))
-    return columns
+    except OSError as error:
+        if error.errno is None:  # Arrow's own, of what it found in the file
+            raise ValueError(f"{path} is damaged: {error}") from None
+        raise
+
+
+def _check_type(path: Path, name: str, kind: Any) -> None:
+    from pyarrow import types
+
+    refused = (types.is_nested, types.is_time, types.is_duration)
+    binary = (types.is_binary, types.is_large_binary, types.is_fixed_size_binary)
+    if any(is_of(kind) for is_of in (*refused, *binary)):
+        raise ValueError(f"{path}, column {name!r}: expected texts, numbers or dates, got {kind}")
+
+
+def _parquet_column(path: Path, name: str, values: Any) -> Column:
+    from pyarrow import date32, types
+
+    if types.is_dictionary(values.type):
+        values = values.cast(values.type.value_type)
+    if dates := types.is_timestamp(values.type) or types.is_date(values.type):
+        values = values.cast(date32())
+    coded = values.dictionary_encode(null_encoding="encode").combine_chunks()
+    # as Python's dates, those outside the years 1 to 9999 could not even be told of
+    distinct = coded.dictionary.to_numpy(zero_copy_only=False) if dates else coded.dictionary.to_pylist()
+    codes = np.asarray(coded.indices, dtype=np.int64)
+    return Column(path, name, tuple(distinct), codes, np.arange(1, len(codes) + 1), "row")
 
 
 def _check_header(path: Path, header: list[str], names: Sequence[str]) -> None:

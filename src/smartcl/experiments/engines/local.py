@@ -12,7 +12,7 @@ from signal import Signals
 from typing import Any
 
 from smartcl.experiments.engines.engine import Outcome, Outcomes, Work, attempt
-from smartcl.experiments.engines.worker import quiet_worker
+from smartcl.experiments.engines.worker import deaf_to_interrupts, quiet_worker
 from smartcl.experiments.spec import RunSpec
 
 SPAWN = get_context("spawn")
@@ -62,7 +62,8 @@ class Worker:
     def __init__(self, work: Work) -> None:
         self.channel, theirs = SPAWN.Pipe()
         self._process = SPAWN.Process(target=_serve, args=(work, theirs), daemon=True)
-        self._process.start()
+        with deaf_to_interrupts():
+            self._process.start()
         theirs.close()
 
     def take(self, spec: RunSpec) -> None:

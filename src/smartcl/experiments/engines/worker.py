@@ -4,11 +4,27 @@ from __future__ import annotations
 
 import os
 import signal
-from multiprocessing import parent_process
+from collections.abc import Iterator
+from contextlib import contextmanager
+from multiprocessing import parent_process, resource_tracker
 from threading import Thread
 
 import torch
 from threadpoolctl import threadpool_limits
+
+
+@contextmanager
+def deaf_to_interrupts() -> Iterator[None]:
+    """Processes started inside never hear ctrl-C, not even while they load; here it waits until the block is left."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    resource_tracker.ensure_running()  # started with the first process, it would open our ears again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def quiet_worker() -> None:

@@ -1,0 +1,47 @@
+"""How much memory a network takes, so that one too large for the machine is refused before it is made."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from itertools import pairwise
+
+from smartcl.network.mlp import ROW_TABLE_WEIGHTS
+from smartcl.streams.stream import InputSpec
+
+#: What is held of every weight: the weight, Adam's two moments, the average, and a copy to go back to.
+COPIES = 5
+WEIGHT_NBYTES = 4
+#: A row table has rows for the features seen; so many, it is taken, will be seen.
+TABLE_ROWS = 10_000
+
+
+def check_size(hidden: Sequence[int], spec: InputSpec) -> None:
+    """Refuse hidden layers that need more memory than the machine has."""
+    needed, there = network_nbytes(hidden, spec), machine_nbytes()
+    if there is not None and needed > there:
+        raise ValueError(
+            f"hidden must fit the machine's {there / 1e9:,.0f} GB: {spec.n_features} features and layers of "
+            f"{', '.join(map(str, hidden))} need about {needed / 1e9:,.0f} GB"
+        )
+
+
+def network_nbytes(hidden: Sequence[int], spec: InputSpec) -> int:
+    """Of all copies of all weights.
+
+    >>> network_nbytes((400, 400), InputSpec(n_features=784, n_classes=2))
+    9504040
+    """
+    rows = spec.n_features
+    if spec.sparse and rows * hidden[0] > ROW_TABLE_WEIGHTS:
+        rows = min(rows, TABLE_ROWS)
+    layers = pairwise([rows, *hidden, spec.n_classes])
+    return COPIES * WEIGHT_NBYTES * sum(inputs * outputs + outputs for inputs, outputs in layers)
+
+
+def machine_nbytes() -> int | None:
+    """The machine's memory, where the system tells."""
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):
+        return None

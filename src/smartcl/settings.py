@@ -1,0 +1,196 @@
+"""What a setting of a learner may be: one list, asked wherever a setting comes in.
+
+The command line, a method's builder and the parts of a learner refuse the same values in the same words. The upper ends
+are no advice: beyond them single precision overflows, or a run does not end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+#: Of a value that is refused, so many characters are shown.
+SHOWN = 60
+
+
+class Kind(Protocol):
+    """Takes a value, or a text of one, as it will be used; raises a ``ValueError`` where it is not of the ``form``."""
+
+    @property
+    def form(self) -> str: ...
+
+    def __call__(self, value: Any) -> Any: ...
+
+
+@dataclass(frozen=True)
+class Real:
+    """Numbers from ``low`` to ``high``, the ends included unless said; NaN and infinity are never among them.
+
+    >>> Real(0.0, 1.0, high_included=False).form, Real(0.0, 1.0)("5e-1")
+    ('a number in [0, 1)', 0.5)
+    """
+
+    low: float
+    high: float
+    low_included: bool = True
+    high_included: bool = True
+
+    @property
+    def form(self) -> str:
+        return f"a number in {'(['[self.low_included]}{self.low:g}, {self.high:g}{')]'[self.high_included]}"
+
+    def __call__(self, value: Any) -> float:
+        number = float(value) if isinstance(value, str) else value
+        inside = type(number) in (int, float) and (
+            self.low < number < self.high
+            or (number == self.low and self.low_included)
+            or (number == self.high and self.high_included)
+        )
+        if not inside:
+            raise ValueError
+        return float(number)
+
+
+@dataclass(frozen=True)
+class Whole:
+    """Whole numbers from ``low`` to ``high``."""
+
+    low: int
+    high: int
+
+    @property
+    def form(self) -> str:
+        return f"a whole number from {self.low} to {self.high}"
+
+    def __call__(self, value: Any) -> int:
+        number = int(value) if isinstance(value, str) else value
+        if type(number) is not int or not self.low <= number <= self.high:
+            raise ValueError
+        return number
+
+
+@dataclass(frozen=True)
+class Widths:
+    """A whole number for each layer, first to last; a number alone is one layer.
+
+    >>> Widths(Whole(1, 1000), most=3)("400,400")
+    (400, 400)
+    """
+
+    width: Whole
+    most: int
+
+    @property
+    def form(self) -> str:
+        return f"whole numbers such as 400,400: up to {self.most}, each from {self.width.low} to {self.width.high}"
+
+    def __call__(self, value: Any) -> tuple[int, ...]:
+        if isinstance(value, str):
+            value = [int(text) for text in value.strip("()[] ").removesuffix(",").split(",")]
+        widths = tuple(value) if isinstance(value, tuple | list) else (value,)
+        if not 1 <= len(widths) <= self.most:
+            raise ValueError
+        return tuple(self.width(plain(width)) for width in widths)
+
+
+@dataclass(frozen=True)
+class Flag:
+    """True or False."""
+
+    form: str = "True or False"
+
+    def __call__(self, value: Any) -> bool:
+        flag = {"True": True, "False": False}.get(value) if isinstance(value, str) else value
+        if type(flag) is not bool:
+            raise ValueError
+        return flag
+
+
+@dataclass(frozen=True)
+class Name:
+    """A name; which ones there are, the part that takes it says."""
+
+    form: str = "a name"
+
+    def __call__(self, value: Any) -> str:
+        if type(value) is not str:
+            raise ValueError
+        return value
+
+
+STRENGTH = Real(0.0, 1e6)
+SHARE = Real(0.0, 1.0, high_included=False)
+
+SETTINGS: Mapping[str, Kind] = {
+    "hidden": Widths(Whole(1, 10**9), most=100),
+    "lr": Real(0.0, 10.0, low_included=False),
+    "iterations": Whole(1, 10**6),
+    "epochs": Whole(1, 10**6),
+    "replay": Whole(0, 10**9),
+    "joint": Flag(),
+    "average": SHARE,
+    "smoothing": SHARE,
+    "dropout": SHARE,
+    "robust": Real(0.0, 1.0),
+    "distill": STRENGTH,
+    "alpha": STRENGTH,
+    "beta": STRENGTH,
+    "strength": STRENGTH,
+    "margin": STRENGTH,
+    "threshold": STRENGTH,
+    "patience": Whole(1, 255),
+    "trust": Flag(),
+    "whole": Flag(),
+    "form": Name(),
+    "layer": Name(),
+    "consolidate": Name(),
+    "init": Name(),
+}
+
+
+def setting(name: str, value: Any) -> Any:
+    """The value as it will be used: text is parsed, NumPy's numbers become Python's; a wrong one is refused.
+
+    >>> setting("lr", "1e-3"), setting("hidden", np.int64(64)), setting("trust", "False")
+    (0.001, (64,), False)
+    >>> setting("patience", -5)
+    Traceback (most recent call last):
+        ...
+    ValueError: patience must be a whole number from 1 to 255, got -5
+    """
+    kind = SETTINGS[name]
+    try:
+        return kind(plain(value))
+    except ValueError:
+        raise ValueError(f"{name} must be {kind.form}, got {shown(value)}") from None
+
+
+def check_settings(owner: Any) -> None:
+    """Every field of a frozen dataclass through ``setting``, by its name."""
+    for name, value in dict(vars(owner)).items():
+        object.__setattr__(owner, name, setting(name, value))
+
+
+def plain(value: Any) -> Any:
+    """NumPy's numbers and truth values as Python's."""
+    for theirs, ours in ((np.bool_, bool), (np.integer, int), (np.floating, float)):
+        if isinstance(value, theirs):
+            return ours(value)
+    return value
+
+
+def shown(value: Any) -> str:
+    """A value in an error, whatever its length.
+
+    >>> shown("x" * 1000)
+    "'xxxxxxxxxxxxxxxxxxxxxxxxxxx...xxxxxxxxxxxxxxxxxxxxxxxxxxxx'"
+    """
+    try:
+        text = repr(value)
+    except ValueError:  # of a whole number with thousands of digits
+        return f"a number of {value.bit_length()} bits" if isinstance(value, int) else type(value).__name__
+    half = SHOWN // 2
+    return text if len(text) <= SHOWN else f"{text[: half - 2]}...{text[-half + 1 :]}"
