@@ -18,6 +18,7 @@ from benchmarks.timing import report
 
 TRIES = {
     **{"folders": 1200, "bad_inputs": 500, "interrupts": 2000},
+    **{"streams": 500, "command_lines": 400},
     **{"saves": 60, "threads": 50, "digits": 8},
 }
 

@@ -23,8 +23,9 @@ from smartcl import SmartClassifier
 from smartcl.persistence import load_state, save_state
 
 Random = np.random.Generator
-#: Where a state holds the arguments of the estimator, which a user may set at any time.
+#: Where a state holds the arguments of the estimator, which a user may set at any time, and what it was built with.
 ARGUMENTS = "/estimator/"
+PARAMETERS = (ARGUMENTS, "/built/parameters/", "/built/memory")
 
 
 class Place(NamedTuple):
@@ -196,7 +197,7 @@ def _change_meaning(saved: Saved, folder: Path, rng: Random) -> str:
     what = f"{saved.kind}, {edit.__name__.strip('_')}: {change}"
     try:
         save_state(folder, state)
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, RecursionError):
         return REFUSED
     model = _loaded(folder, what)
     if model is None:
@@ -206,7 +207,7 @@ def _change_meaning(saved: Saved, folder: Path, rng: Random) -> str:
     if len(model.classes_) == 0:
         raise FaultError("a model without classes was loaded", what)
     try:
-        return _live_on(model, saved.kind, folder, may_refuse=change.startswith(ARGUMENTS))
+        return _live_on(model, saved.kind, folder, edit in EXTREMES or change.startswith(PARAMETERS))
     except FaultError as fault:
         raise FaultError(f"after loading, {fault.kind}", f"{what}; {fault.detail}") from None
     except Exception as error:
@@ -216,10 +217,10 @@ def _change_meaning(saved: Saved, folder: Path, rng: Random) -> str:
 def _live_on(model: SmartClassifier, kind: Kind, folder: Path, may_refuse: bool) -> str:
     """A loaded model learns a batch, predicts, and is the same after being saved.
 
-    Arguments may have been set to something else since learning began: then it may refuse to learn on, as it would
-    have before it was saved.
+    With numbers that overflow, or with parameters set to something else since learning began, it may refuse to learn
+    on, as it would have before it was saved.
     """
-    outcome = SURVIVED
+    outcome, before = SURVIVED, fingerprint(model)
     x, y = kind.rows(7)
     try:
         model.partial_fit(x, model.classes_[y % len(model.classes_)])
@@ -227,6 +228,8 @@ def _live_on(model: SmartClassifier, kind: Kind, folder: Path, may_refuse: bool)
         if not may_refuse:
             raise
         check_message(error, "learning on")
+        if difference(before, fingerprint(model)):
+            raise FaultError("a refused call changed the model") from None
         outcome = REFUSED
     check_sound(model)
     model.save(folder)
@@ -353,6 +356,7 @@ EDITS = (
     *(_spoil_an_array, _spoil_an_array, _name_other_classes, _set_other_parameters),
 )
 DROPS = (_drop_a_key, _drop_an_entry)
+EXTREMES = (_spoil_an_array, _replace_a_number)
 
 
 # --- what both need ----------------------------------------------------------
