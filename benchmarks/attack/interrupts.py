@@ -238,10 +238,9 @@ def _plan(tries: int, cases: Sequence[Case], seed: int) -> list[tuple[Case, int 
 # --- what must hold ----------------------------------------------------------
 
 
-def attack(tries: int, kinds: Sequence[Kind] = KINDS, seed: int = 0) -> Findings:
-    """Interrupt that many calls."""
-    cases = [Case(kind, call) for kind in kinds for call in CALLS]
-    jobs = _plan(tries, cases, seed)
+def attack(tries: int, cases: Sequence[Case] = (), seed: int = 0) -> Findings:
+    """Interrupt that many calls, of these cases or of all."""
+    jobs = _plan(tries, cases or [Case(kind, call) for kind in KINDS for call in CALLS], seed)
     labels = [f"{case}, {_where(case, number)}" for case, number in jobs]
     return run(partial(_attempt, dict(zip(labels, jobs, strict=True))), labels)
 
