@@ -179,3 +179,114 @@ def test_a_stream_of_sparse_batches():
     for batch in small_batches(sparse_rows=True):
         model.partial_fit(batch.x, batch.y.numpy())
     assert model.memory_.store.nbytes <= 2000
+
+
+LABELS = {
+    "numbers": np.array([3, 5, 8]),
+    "text": np.array(["a", "bb", "ccc"]),
+    "objects": np.array(["a", "bb", "ccc"], dtype=object),
+    "truth": np.array([False, True, True]),
+    "dates": np.array(["2014-03-01", "2015-01-01", "2016-07-07"], dtype="datetime64[D]"),
+    "floats": np.array([0.0, 1.0, 2.0]),
+}
+
+
+@pytest.mark.parametrize("before", LABELS)
+@pytest.mark.parametrize("after", LABELS)
+def test_labels_keep_their_kind(data, before, after):
+    X, y = data
+    model = quick().partial_fit(X[:50], LABELS[before][y[:50]])
+    state, classes = model.learner_.state_dict(), model.classes_
+    same = {"numbers": "numbers", "floats": "numbers", "text": "text", "objects": "text"}
+    if same.get(before, before) == same.get(after, after):
+        model.partial_fit(X[50:100], LABELS[after][y[50:100]])
+        assert len(model.classes_) == len(np.unique(np.concatenate([classes, LABELS[after]])))
+    else:
+        with pytest.raises(ValueError, match="y must hold"):
+            model.partial_fit(X[50:100], LABELS[after][y[50:100]])
+        assert_same_state(model.learner_.state_dict(), state)
+        assert model.classes_.tolist() == classes.tolist()
+    model.partial_fit(X[100:], LABELS[before][y[100:]])
+
+
+@pytest.mark.parametrize("kind", LABELS)
+def test_labels_of_every_kind_survive_saving(tmp_path, data, kind):
+    X, y = data
+    model = quick().fit(X, LABELS[kind][y])
+    model.save(tmp_path)
+    loaded = SmartClassifier.load(tmp_path)
+    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+    assert loaded.classes_.dtype == model.classes_.dtype
+
+
+@pytest.mark.parametrize(
+    "change", [{"hidden": (7,)}, {"hidden": 7}, {"method": "er"}, {"memory": "1kB"}, {"parameters": {"whole": True}}]
+)
+def test_what_the_learner_is_made_of_cannot_change_under_it(tmp_path, data, change):
+    """It can be saved and loaded and predicts on, but it learns on only as what it is."""
+    X, y = data
+    model = quick(memory="5kB").fit(X, y)
+    before = model.predict_proba(X)
+    model.set_params(**change)
+    model.save(tmp_path)
+    loaded = SmartClassifier.load(tmp_path)
+    for one in (model, loaded):
+        np.testing.assert_array_equal(one.predict_proba(X), before)
+        assert one.memory_.store.nbytes <= one.memory_.budget.nbytes == 5000
+        with pytest.raises(ValueError, match=r"when learning began and is .* now"):
+            one.partial_fit(X, y)
+    model.fit(X, y).partial_fit(X, y)
+
+
+def test_numbers_of_numpy_are_numbers(data):
+    model = quick(lr=np.float64(1e-2), iterations=np.int64(3), trust=np.bool_(False), memory=np.int64(2000)).fit(*data)
+    assert model.memory_.budget.nbytes == 2000
+
+
+def test_a_width_may_be_a_number(tmp_path, data):
+    model = quick(hidden=16).fit(*data)
+    model.save(tmp_path)
+    assert SmartClassifier.load(tmp_path).get_params() == model.get_params()
+
+
+@pytest.mark.parametrize("method", ["l2", "ewc", "ewc-online", "si", "mas", "ncc"])
+def test_penalties_take_effect_without_task_ends(data, method):
+    """They consolidate on a schedule; waiting for a task's end, they would be fine-tuning to the last bit."""
+    X, y = data
+
+    def learned(**parameters) -> np.ndarray:
+        model = quick(method=method, iterations=3, parameters=parameters)
+        for start in range(0, len(y), 10):
+            model.partial_fit(X[start : start + 10], y[start : start + 10], classes=[0, 1, 2])
+        return model.predict_proba(X)
+
+    plain = learned(strength=0.0)
+    assert not np.array_equal(learned(consolidate="2 batches", strength=50.0), plain)
+    assert not np.array_equal(learned(strength=50.0), plain), "by itself, every 20 batches"
+    with pytest.raises(ValueError, match="consolidate must not be 'task'"):
+        learned(consolidate="task")
+
+
+def test_methods_that_must_know_the_task_say_so(data):
+    with pytest.raises(ValueError, match="method 'gem' must be told which task each batch is of"):
+        quick(method="gem").fit(*data)
+
+
+def test_a_failed_fit_leaves_everything_as_it_was(data):
+    X, y = data
+    frame = pd.DataFrame(X, columns=[f"f{i}" for i in range(12)])
+    model = quick().fit(frame, y)
+    before = model.learner_
+    with pytest.raises(ValueError, match="batch_size"):
+        model.set_params(batch_size=0).fit(X[:, :5], y)
+    model.set_params(batch_size=50, alpha=-1.0)
+    with pytest.raises(ValueError, match="alpha must be"):
+        model.fit(X[:, :5], y)
+    assert model.learner_ is before
+    assert model.n_features_in_ == 12
+    assert model.feature_names_in_.tolist() == frame.columns.tolist()
+
+
+def test_a_parameter_is_given_once(data):
+    with pytest.raises(ValueError, match="alpha must be given once"):
+        quick(alpha=0.1, parameters={"alpha": 0.2}).fit(*data)

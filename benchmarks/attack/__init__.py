@@ -1,1 +1,1 @@
-"""Input that strangers might give: made from a seed, to be thrown at every door."""
+"""Attacks on what the library promises: random use, and a count of the promises that did not hold."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from dataclasses import asdict
+from collections.abc import Mapping
+from dataclasses import replace
+from threading import RLock
 from typing import Any
 
 import numpy as np
@@ -15,17 +17,17 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from smartcl.fitted import Built, Fitted, Labels, as_given, check_family, labels_of, positions
+from smartcl.learners.checks import TOO_LARGE
 from smartcl.learners.learner import Learner
-from smartcl.learners.methods import build_learner
 from smartcl.learners.replay_memory import ReplayMemory
-from smartcl.persistence import load_state, save_state
+from smartcl.persistence import attached, detached, load_state, save_state
+from smartcl.saved import Saved
 from smartcl.streams.batch import Batch, Ints, Rows
 from smartcl.streams.stream import InputSpec
 
-Labels = NDArray[Any]
-
-#: What is passed on to the method, where it is given.
-METHOD_PARAMETERS = (
+#: Parameters of a method that have an argument of their own; the others go into ``parameters``.
+OWN_ARGUMENTS = (
     *("hidden", "lr", "iterations", "replay", "average", "smoothing"),
     *("dropout", "robust", "distill", "trust", "alpha", "beta"),
 )
@@ -36,8 +38,13 @@ class SmartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     ``memory`` is a size (``"1MB"``), a number of bytes, or ``"300 samples"``: that many full samples' bytes.
     ``method`` names the learner (``smartcl methods`` lists them); parameters left at ``None`` take the method's own
-    value. Each call of ``partial_fit`` is cut into batches of ``batch_size`` in the order given; a class not seen
-    before gets the next column of ``predict_proba``. ``fit`` forgets everything and learns the rows in random order.
+    value, and those without an argument of their own go into ``parameters``, a dict. Each call of ``partial_fit`` is
+    cut into batches of ``batch_size`` in the order given; a class not seen before gets the next column of
+    ``predict_proba``. ``fit`` forgets everything and learns the rows in random order.
+
+    Every call completes or changes nothing. Threads may share a model: they learn and save one after the other, and
+    predict from the last finished batch without waiting for the next. What a learner is built from is settled by the
+    first call: change it with ``set_params``, and ``fit`` must follow.
 
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
@@ -48,8 +55,7 @@ class SmartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     38 samples in 988 B of 1 kB, 4 of 4 features kept
     """
 
-    classes_: Labels
-    learner_: Learner
+    _fitted: Fitted
 
     def __init__(
         self,
@@ -68,6 +74,7 @@ class SmartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         trust: bool | None = None,
         alpha: float | None = None,
         beta: float | None = None,
+        parameters: Mapping[str, Any] | None = None,
         batch_size: int = 50,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
@@ -85,122 +92,217 @@ class SmartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.trust = trust
         self.alpha = alpha
         self.beta = beta
+        self.parameters = parameters
         self.batch_size = batch_size
         self.random_state = random_state
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> SmartClassifier:
         """Forget everything, then learn these rows in random order, once."""
-        rows, labels = self._validate(X, y, reset=True)
-        rng = check_random_state(self.random_state)
-        learner, classes = self._build(rows, np.unique(labels), rng), np.unique(labels)
-        order: Ints = rng.permutation(len(labels))
-        self._learn(learner, rows, np.searchsorted(classes, labels), order)
-        self.learner_, self.classes_, self._fixed_classes = learner, classes, False
+        with self._one_at_a_time():
+            draft, rows, labels = self._drafted(X, y)
+            rng = check_random_state(self.random_state)
+            draft._fitted = self._new(rows, np.unique(labels), rng, fixed=False)
+            order: Ints = rng.permutation(len(labels))
+            self._learn(draft._fitted, rows, labels, order)
+            self.__dict__ = draft.__dict__
         return self
 
     def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> SmartClassifier:
         """Learn these rows in their order. ``classes``, if given at the first call, are all there will ever be."""
-        first = not hasattr(self, "learner_")
-        rows, labels = self._validate(X, y, reset=first)
-        if first:
-            known = np.unique(labels) if classes is None else np.unique(np.asarray(classes))
-            learner = self._build(rows, known, check_random_state(self.random_state))
-            self._fixed_classes = classes is not None
-        else:
-            known, learner = self.classes_, self.learner_
-            if classes is not None and not np.array_equal(np.unique(np.asarray(classes)), np.unique(known)):
-                raise ValueError(f"classes must be those of the first call, {known.tolist()}, got {classes!r}")
-        strangers = np.setdiff1d(labels, known)
-        if len(strangers) and self._fixed_classes:
-            if first:
-                del self._fixed_classes
-            raise ValueError(f"y contains labels outside classes: {strangers.tolist()} not in {known.tolist()}")
-        if len(strangers):
-            known = np.concatenate([known, strangers])
-            learner.add_classes(len(known))
-            self.classes_ = known
-        self._learn(learner, rows, _positions(known, labels), np.arange(len(labels)))
-        self.learner_, self.classes_ = learner, known
+        with self._one_at_a_time():
+            if self.__sklearn_is_fitted__():
+                self._go_on(X, y, classes)
+            else:
+                self._begin(X, y, classes)
         return self
 
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
         """The probability of each class, columns as in ``classes_``."""
-        check_is_fitted(self, "learner_")
-        rows = _rows(validate_data(self, X, accept_sparse="csr", reset=False))
-        raw = self.learner_.predict_proba(rows).double()
-        probabilities: NDArray[np.float64] = (raw / raw.sum(dim=1, keepdim=True)).numpy()
-        return probabilities
+        return self._probabilities(X)[0]
 
     def predict(self, X: ArrayLike) -> Labels:
         """The most likely class of each row."""
-        probabilities = self.predict_proba(X)
-        labels: Labels = self.classes_[probabilities.argmax(axis=1)]
+        probabilities, names = self._probabilities(X)
+        labels: Labels = names[probabilities.argmax(axis=1)]
         return labels
+
+    @property
+    def classes_(self) -> Labels:
+        """The labels known, in the order of the columns of ``predict_proba``."""
+        return self._known("classes_").classes
+
+    @property
+    def learner_(self) -> Learner:
+        """What learns: its memory, its network, its doubt."""
+        return self._known("learner_").learner
 
     @property
     def memory_(self) -> ReplayMemory:
         """What is remembered, and what it costs."""
-        check_is_fitted(self, "learner_")
-        return self.learner_.memory
+        return self._known("memory_").learner.memory
 
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Write all that the future depends on: weights, averages, optimizer, memory, random state."""
-        check_is_fitted(self, "learner_")
-        parameters = self.get_params()
-        if not isinstance(parameters["random_state"], (int, np.integer)):
-            parameters["random_state"] = None
-        names = getattr(self, "feature_names_in_", None)
-        save_state(
-            folder,
-            {
-                "parameters": parameters,
-                "spec": asdict(self.learner_.spec),
-                "classes": self.classes_.tolist(),
-                "classes_dtype": self.classes_.dtype.str,
-                "fixed_classes": self._fixed_classes,
-                "feature_names": None if names is None else names.tolist(),
-                "learner": self.learner_.state_dict(),
-            },
-        )
+        check_is_fitted(self)
+        with self._one_at_a_time():
+            save_state(folder, self._state())
 
     @classmethod
     def load(cls, folder: str | os.PathLike[str]) -> SmartClassifier:
         """The saved model; learning on is bit-identical to never having stopped."""
         state = load_state(folder)
-        parameters = {**state["parameters"]}
-        if parameters["hidden"] is not None:
-            parameters["hidden"] = tuple(parameters["hidden"])
-        model = cls(**parameters)
-        spec = InputSpec(**state["spec"])
-        model.learner_ = build_learner(model.method, spec, model.memory, **model._method_parameters())
-        model.learner_.load_state_dict(state["learner"])
-        model.classes_ = np.array(state["classes"], dtype=state["classes_dtype"])
-        model._fixed_classes = state["fixed_classes"]
-        model.n_features_in_ = spec.n_features
-        if state["feature_names"] is not None:
-            model.feature_names_in_ = np.array(state["feature_names"], dtype=object)
+        try:
+            return cls._from_state(Saved(state))
+        except ValueError as error:
+            raise ValueError(f"{folder}: {error}") from None
+
+    @classmethod
+    def around(
+        cls, learner: Learner, classes: Labels, built: Built, feature_names: list[str], companions: Mapping[str, Any]
+    ) -> SmartClassifier:
+        """An estimator that goes on with a learner that has been learning by itself."""
+        given = {name: value for name, value in built.parameters.items() if name in OWN_ARGUMENTS}
+        others = {name: value for name, value in built.parameters.items() if name not in OWN_ARGUMENTS}
+        model = cls(built.memory, method=built.method, **given, parameters=others or None)
+        model._fitted = Fitted(learner, classes, True, built, companions)
+        model.n_features_in_ = built.spec.n_features
+        model.feature_names_in_ = np.array(feature_names, dtype=object)
         return model
 
-    def _validate(self, X: ArrayLike, y: ArrayLike, reset: bool) -> tuple[Rows, Labels]:
-        if not isinstance(self.batch_size, (int, np.integer)) or self.batch_size < 1:
-            raise ValueError(f"batch_size must be a whole number >= 1, got {self.batch_size!r}")
-        X, y = validate_data(self, X, y, accept_sparse="csr", reset=reset)
-        check_classification_targets(y)
-        return _rows(X), np.asarray(y)
+    def _begin(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None) -> None:
+        draft, rows, labels = self._drafted(X, y)
+        known = np.unique(labels if classes is None else labels_of(np.asarray(classes)))
+        check_family(labels, known, "classes do")
+        draft._fitted = self._new(rows, known, check_random_state(self.random_state), fixed=classes is not None)
+        _refuse_strangers(draft._fitted, np.setdiff1d(labels, known))
+        self._learn(draft._fitted, rows, labels, np.arange(len(labels)))
+        self.__dict__ = draft.__dict__
 
-    def _build(self, rows: Rows, classes: Labels, rng: np.random.RandomState) -> Learner:
-        is_sparse = not isinstance(rows, torch.Tensor)
+    def _go_on(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None) -> None:
+        fitted, learner, known = self._fitted, self._fitted.learner, self._fitted.names
+        self._check_unchanged(fitted)
+        rows, labels = self._validate(self, X, y, reset=False)
+        check_family(labels, known, "before")
+        if classes is not None and not np.array_equal(np.unique(np.asarray(classes)), np.unique(known)):
+            raise ValueError(f"classes must be those of the first call, {known.tolist()}, got {classes!r}")
+        strangers = np.setdiff1d(labels, known)
+        _refuse_strangers(fitted, strangers)
+        try:
+            with learner.all_or_nothing():
+                if len(strangers):
+                    self._fitted = replace(fitted, names=np.concatenate([known, strangers]))
+                    learner.add_classes(len(self._fitted.names))
+                self._learn(self._fitted, rows, labels, np.arange(len(labels)))
+        except BaseException:
+            if learner.spec.n_classes == len(known):  # undone, not merely interrupted after it was done
+                self._fitted = fitted
+            raise
+
+    def _learn(self, fitted: Fitted, rows: Rows, labels: Labels, order: Ints) -> None:
+        data = Batch(rows, torch.from_numpy(positions(fitted.names, labels)))
+        for start in range(0, len(order), self.batch_size):
+            fitted.learner.observe(data.take(order[start : start + self.batch_size]))
+
+    def _probabilities(self, X: ArrayLike) -> tuple[NDArray[np.float64], Labels]:
+        """Probabilities, and the label of each column."""
+        check_is_fitted(self)
+        rows = _rows(validate_data(self, X, accept_sparse="csr", reset=False))
+        raw = self._fitted.learner.predict_proba(rows).double()
+        names = self._fitted.names[: raw.shape[1]]  # asked for after the answer: never fewer than its columns
+        return (raw / raw.sum(dim=1, keepdim=True)).numpy(), names
+
+    def _drafted(self, X: ArrayLike, y: ArrayLike) -> tuple[SmartClassifier, Rows, Labels]:
+        """A model that will take this one's place, which stays as it is until then; the rows and labels to learn."""
+        draft = object.__new__(type(self))
+        draft.__dict__.update(self.__dict__)
+        return draft, *self._validate(draft, X, y, reset=True)
+
+    def _validate(self, model: SmartClassifier, X: ArrayLike, y: ArrayLike, reset: bool) -> tuple[Rows, Labels]:
+        if isinstance(self.batch_size, bool) or not isinstance(self.batch_size, (int, np.integer)):
+            raise ValueError(f"batch_size must be a whole number >= 1, got {self.batch_size!r}")
+        if self.batch_size < 1:
+            raise ValueError(f"batch_size must be a whole number >= 1, got {self.batch_size!r}")
+        X, y = validate_data(model, X, y, accept_sparse="csr", reset=reset)
+        check_classification_targets(y)
+        return _rows(X), labels_of(np.asarray(y))
+
+    def _new(self, rows: Rows, classes: Labels, rng: np.random.RandomState, fixed: bool) -> Fitted:
         dtype = "uint8" if rows.dtype in (torch.uint8, np.uint8) else "float32"
-        spec = InputSpec(int(rows.shape[1]), len(classes), dtype, is_sparse)
-        return build_learner(self.method, spec, self.memory, int(rng.randint(2**31 - 1)), **self._method_parameters())
+        spec = InputSpec(int(rows.shape[1]), len(classes), dtype, not isinstance(rows, torch.Tensor))
+        built = Built.of(self.method, self.memory, self._method_parameters(), spec)
+        return Fitted(built.learner(int(rng.randint(2**31 - 1))), classes, fixed, built)
 
     def _method_parameters(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in METHOD_PARAMETERS if getattr(self, name) is not None}
+        given = {name: getattr(self, name) for name in OWN_ARGUMENTS if getattr(self, name) is not None}
+        others = {} if self.parameters is None else dict(self.parameters)
+        twice = next((name for name in others if name in given), None)
+        if twice is not None:
+            raise ValueError(f"{twice} must be given once, as an argument or in parameters, got both")
+        return {**given, **others}
 
-    def _learn(self, learner: Learner, rows: Rows, y: Ints, order: Ints) -> None:
-        data = Batch(rows, torch.from_numpy(y))
-        for start in range(0, len(order), self.batch_size):
-            learner.observe(data.take(order[start : start + self.batch_size]))
+    def _check_unchanged(self, fitted: Fitted) -> None:
+        """The learner is still what the parameters say."""
+        asked = Built.of(self.method, self.memory, self._method_parameters(), fitted.built.spec)
+        if asked != fitted.built:
+            before, now = (dict(built.state_dict(), **built.parameters) for built in (fitted.built, asked))
+            name = next(n for n in ("method", "memory", *before, *now) if before.get(n) != now.get(n))
+            raise ValueError(
+                f"{name} was {before.get(name)!r} when learning began and is {now.get(name)!r} now: "
+                "set it back to go on, or call fit to begin anew"
+            )
+
+    def _one_at_a_time(self) -> RLock:
+        lock: RLock = self.__dict__.setdefault("_lock", RLock())
+        return lock
+
+    def _known(self, name: str) -> Fitted:
+        """What was learned; its absence is the absence of this attribute."""
+        if "_fitted" not in self.__dict__:
+            raise AttributeError(f"this SmartClassifier has no {name} yet: call fit or partial_fit first")
+        return self._fitted
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_fitted" in self.__dict__
+
+    def _state(self) -> dict[str, Any]:
+        parameters = self.get_params()
+        if not isinstance(parameters["random_state"], (int, np.integer)):
+            parameters["random_state"] = None
+        names = getattr(self, "feature_names_in_", None)
+        return {
+            "estimator": parameters,
+            "feature_names": None if names is None else names.tolist(),
+            **self._fitted.state_dict(),
+        }
+
+    @classmethod
+    def _from_state(cls, saved: Saved) -> SmartClassifier:
+        given = {name: as_given(value) for name, value in saved.entries("estimator").items()}
+        if set(given) != set(cls().get_params()):
+            saved.refuse("estimator", f"must hold the parameters of {cls.__name__}, each once")
+        model = cls(**given)
+        fitted = Fitted.from_state(saved)
+        model.n_features_in_ = fitted.built.spec.n_features
+        names = saved.optional_items("feature_names")
+        if names is not None:
+            if len(names) != model.n_features_in_ or not all(isinstance(name, str) for name in names):
+                saved.refuse("feature_names", f"must be {model.n_features_in_} texts")
+            model.feature_names_in_ = np.array(names, dtype=object)
+        model._fitted = fitted
+        return model
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Plain values and arrays of its own: what is sent to another process shares nothing with this one."""
+        if not self.__sklearn_is_fitted__():
+            return {name: value for name, value in self.__dict__.items() if name != "_lock"}
+        with self._one_at_a_time():
+            state = {name: value for name, value in self.__dict__.items() if name not in ("_lock", "_fitted")}
+            return {**state, "_fitted": detached(self._fitted.state_dict())}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        if "_fitted" in state:
+            self._fitted = Fitted.from_state(Saved(attached(*state["_fitted"])))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -208,16 +310,24 @@ class SmartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-def _positions(classes: Labels, labels: Labels) -> Ints:
-    """Where each label stands in ``classes``, which need not be sorted."""
-    order = np.argsort(classes, kind="stable")
-    positions: Ints = order[np.searchsorted(classes, labels, sorter=order)]
-    return positions
+def _refuse_strangers(fitted: Fitted, strangers: Labels) -> None:
+    if len(strangers) and fitted.fixed:
+        known = fitted.names.tolist()
+        raise ValueError(f"y contains labels outside classes: {strangers.tolist()} not in {known}")
 
 
 def _rows(X: Any) -> Rows:
     """Validated input as rows: bytes stay bytes, all other numbers become float32."""
     wanted = np.uint8 if X.dtype == np.uint8 else np.float32
-    if isinstance(X, (sparse.csr_array, sparse.csr_matrix)):
-        return sparse.csr_array(X).astype(wanted)
-    return torch.from_numpy(np.ascontiguousarray(X, dtype=wanted))
+    rows: Rows
+    with np.errstate(over="ignore"):
+        if isinstance(X, (sparse.csr_array, sparse.csr_matrix)):
+            X.check_format(full_check=True)
+            rows = sparse.csr_array(X).astype(wanted)
+            finite = bool(np.isfinite(rows.data).all())
+        else:
+            rows = torch.from_numpy(np.ascontiguousarray(X, dtype=wanted))
+            finite = bool(torch.isfinite(rows).all())
+    if not finite:
+        raise ValueError(TOO_LARGE)
+    return rows

@@ -1,8 +1,15 @@
 """Saving and loading: arrays as safetensors, the rest as JSON, never pickle.
 
-A model is a folder: ``model.json`` and the one array file it names. The array file is written first, under a name of
-its own; replacing ``model.json`` is the moment the new state counts. Whatever interrupts a save, the folder holds the
-old state or the new one, whole.
+A model is a folder::
+
+    model.json                           the state without its arrays, sealed; replacing it is the moment a save counts
+    generations/arrays-....safetensors   the arrays of that state, and those of the one before
+    generations/previous.json            the state before, sealed too
+    generations/lock                     held while saving: one writer at a time
+
+Whatever interrupts a save, ``model.json`` and the arrays it names are the old state or the new one, whole. Everything
+in ``generations`` belongs to the model and is cleared of what no state names; nothing else in the folder is touched. A
+seal is the first line of a file, with a checksum of all that follows; the state holds the checksum of its arrays.
 """
 
 from __future__ import annotations
@@ -10,19 +17,30 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
+from filelock import FileLock, Timeout
 from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load as parse_arrays
 from safetensors.numpy import save as format_arrays
 
 FORMAT = "smartcl-model"
-VERSION = 1
+VERSION = 2
 INDEX = "model.json"
+GENERATIONS = "generations"
+PREVIOUS = "previous.json"
+LOCK = "lock"
+
+#: How long a save waits for another one of the same folder.
+PATIENCE_SECONDS = 60.0
+#: A reader may find that what it has just read the name of is gone: so many saves in a row do not happen meanwhile.
+ATTEMPTS = 20
 
 
 def save_state(folder: str | os.PathLike[str], state: dict[str, Any]) -> None:
@@ -30,50 +48,147 @@ def save_state(folder: str | os.PathLike[str], state: dict[str, Any]) -> None:
     target = Path(folder)
     if target.exists() and not target.is_dir():
         raise ValueError(f"folder must be a directory to save a model in, but {target} is a file")
-    arrays: dict[str, NDArray[Any]] = {}
-    tree = _detach(state, "", arrays)
+    tree, arrays = detached(state)
     blob = format_arrays(arrays)
     digest = hashlib.sha256(blob).hexdigest()
-    blob_name = f"arrays-{digest[:16]}.safetensors"
-    index = {"format": FORMAT, "version": VERSION, "arrays": blob_name, "sha256": digest, "state": tree}
-    text = json.dumps(index).encode()
-    target.mkdir(parents=True, exist_ok=True)
-    write_file(target / blob_name, blob)
-    write_file(target / INDEX, text)
-    for stale in target.glob("arrays-*.safetensors"):
-        if stale.name != blob_name:
-            stale.unlink()
+    name = f"arrays-{digest[:32]}.safetensors"
+    text = _sealed({"arrays": name, "sha256": digest, "state": tree})
+    kept = target / GENERATIONS
+    kept.mkdir(parents=True, exist_ok=True)
+    with _only_writer(kept):
+        write_file(kept / name, blob)
+        if (target / INDEX).is_file():
+            write_file(kept / PREVIOUS, (target / INDEX).read_bytes())
+        write_file(target / INDEX, text, beside=kept)
+        _clear(kept, {name, *_arrays_named_in(kept / PREVIOUS)})
 
 
 def load_state(folder: str | os.PathLike[str]) -> dict[str, Any]:
-    """What ``save_state`` wrote, or an error that says what is wrong with the folder."""
+    """What ``save_state`` wrote, or a ``ValueError`` or ``FileNotFoundError`` that says what is wrong there."""
     path = Path(folder) / INDEX
-    if not path.is_file():
-        raise FileNotFoundError(f"no saved model in {folder}: {INDEX} is missing")
+    for _ in range(ATTEMPTS):
+        if not path.is_file():
+            raise FileNotFoundError(f"no saved model in {folder}: {INDEX} is missing")
+        text = path.read_bytes()
+        index = _unsealed(text, path)
+        try:
+            return _with_arrays(index, path)
+        except FileNotFoundError:
+            if path.read_bytes() == text:
+                raise
+    raise FileNotFoundError(f"the saved model in {folder} is replaced faster than it can be read")
+
+
+def _sealed(content: dict[str, Any]) -> bytes:
+    """A JSON text behind a line that vouches for it."""
     try:
-        index = json.loads(path.read_bytes())
-    except ValueError:
+        body = json.dumps(content, allow_nan=False).encode()
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"the state cannot be saved: {error}") from None
+    return _seal(body) + body
+
+
+def _seal(body: bytes) -> bytes:
+    seal = {"format": FORMAT, "version": VERSION, "sha256": hashlib.sha256(body).hexdigest()}
+    return json.dumps(seal).encode() + b"\n"
+
+
+def _unsealed(text: bytes, path: Path) -> dict[str, Any]:
+    first, _, body = text.partition(b"\n")
+    if first + b"\n" != _seal(body):
+        raise ValueError(_what_is_wrong(first, path))
+    try:
+        content = json.loads(body)
+    except (ValueError, RecursionError):
         raise ValueError(f"{path} is damaged: not valid JSON") from None
-    if not isinstance(index, dict) or index.get("format") != FORMAT:
-        raise ValueError(f"{path} is not a saved smartcl model")
-    if index.get("version") != VERSION:
-        raise ValueError(f"{path} has format version {index.get('version')}; this release reads {VERSION}")
-    blob_path = path.parent / Path(str(index["arrays"])).name
+    if not isinstance(content, dict):
+        raise ValueError(f"{path} is damaged: it holds no state")
+    return content
+
+
+def _what_is_wrong(first: bytes, path: Path) -> str:
+    """Why a first line is not the seal of what follows it."""
+    try:
+        seal = json.loads(first)
+    except (ValueError, RecursionError):
+        return f"{path} is damaged, or not a saved smartcl model"
+    if not isinstance(seal, dict) or seal.get("format") != FORMAT:
+        return f"{path} is not a saved smartcl model"
+    version = seal.get("version")
+    if version != VERSION and isinstance(version, int):
+        return f"{path} has format version {version}; this release reads {VERSION}: load it with the release it is from"
+    return f"{path} is damaged: its checksum is not the one it was saved with"
+
+
+def _with_arrays(index: dict[str, Any], path: Path) -> dict[str, Any]:
+    name, digest = index.get("arrays"), index.get("sha256")
+    if not isinstance(name, str) or Path(name).name != name:
+        raise ValueError(f"{path} is damaged: it names no file of arrays")
+    blob_path = path.parent / GENERATIONS / name
     if not blob_path.is_file():
-        raise FileNotFoundError(f"the saved model in {folder} is incomplete: {blob_path.name} is missing")
+        raise FileNotFoundError(f"the saved model in {path.parent} is incomplete: {GENERATIONS}/{name} is missing")
     blob = blob_path.read_bytes()
-    if hashlib.sha256(blob).hexdigest() != index["sha256"]:
+    if hashlib.sha256(blob).hexdigest() != digest:
         raise ValueError(f"{blob_path} is damaged: its checksum is not the one it was saved with")
     try:
-        arrays = parse_arrays(blob)
-    except SafetensorError as error:
-        raise ValueError(f"{blob_path} is damaged: {error}") from None
-    state: dict[str, Any] = _attach(index["state"], arrays)
+        state = attached(index.get("state"), parse_arrays(blob))
+    except (SafetensorError, RecursionError, KeyError, TypeError, ValueError) as error:
+        raise ValueError(f"{blob_path} is damaged: {' '.join(str(error).split())}") from None
+    if not isinstance(state, dict):
+        raise ValueError(f"{path} is damaged: it holds no state")
     return state
 
 
+def _arrays_named_in(path: Path) -> set[str]:
+    try:
+        return {str(_unsealed(path.read_bytes(), path).get("arrays"))}
+    except (OSError, ValueError):
+        return set()
+
+
+def _clear(folder: Path, named: set[str]) -> None:
+    """Remove what no state names: generations gone by, and what killed saves left behind."""
+    for path in folder.iterdir():
+        if path.name not in {*named, PREVIOUS, LOCK} and path.is_file():
+            with suppress(OSError):
+                path.unlink()
+
+
+@contextmanager
+def _only_writer(folder: Path) -> Iterator[None]:
+    """Inside, nobody else saves here; the lock of a process that died is free."""
+    try:
+        with FileLock(folder / LOCK, timeout=PATIENCE_SECONDS):
+            yield
+    except Timeout:
+        busy = f"{folder.parent} has been in the hands of another save for {PATIENCE_SECONDS:g} seconds: try again"
+        raise TimeoutError(busy) from None
+
+
+def detached(state: Any) -> tuple[Any, dict[str, NDArray[Any]]]:
+    """The tree with a reference in the place of every array and tensor, and these by name.
+
+    >>> detached({"a": [1, np.arange(2)]})
+    ({'a': [1, {'$array': '.a.1', 'shape': [2]}]}, {'.a.1': array([0, 1])})
+    """
+    arrays: dict[str, NDArray[Any]] = {}
+    return _detach(state, "", arrays), arrays
+
+
+def attached(tree: Any, arrays: dict[str, NDArray[Any]]) -> Any:
+    """The state that ``detached`` took apart, with arrays of its own."""
+    if isinstance(tree, list):
+        return [attached(item, arrays) for item in tree]
+    if not isinstance(tree, dict):
+        return tree
+    if "$tensor" in tree:
+        return torch.from_numpy(arrays[tree["$tensor"]].reshape(tree["shape"]).copy())
+    if "$array" in tree:
+        return arrays[tree["$array"]].reshape(tree["shape"]).copy()
+    return {key: attached(item, arrays) for key, item in tree.items()}
+
+
 def _detach(value: Any, name: str, arrays: dict[str, NDArray[Any]]) -> Any:
-    """The tree with every array moved to ``arrays`` and a reference left in its place."""
     if isinstance(value, dict):
         return {key: _detach(item, f"{name}.{key}", arrays) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
@@ -87,26 +202,29 @@ def _detach(value: Any, name: str, arrays: dict[str, NDArray[Any]]) -> Any:
     return value
 
 
-def _attach(value: Any, arrays: dict[str, NDArray[Any]]) -> Any:
-    if isinstance(value, list):
-        return [_attach(item, arrays) for item in value]
-    if not isinstance(value, dict):
-        return value
-    if "$tensor" in value:
-        return torch.from_numpy(arrays[value["$tensor"]].reshape(value["shape"]).copy())
-    if "$array" in value:
-        return arrays[value["$array"]].reshape(value["shape"]).copy()
-    return {key: _attach(item, arrays) for key, item in value.items()}
+def write_file(path: Path, data: bytes, beside: Path | None = None) -> None:
+    """All of ``data`` under this name, or nothing new under it; on the disk when this returns.
 
-
-def write_file(path: Path, data: bytes) -> None:
-    """All of ``data`` under this name, or nothing new under it."""
-    part = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    It is written under another name first, in the same folder or in ``beside``.
+    """
+    part = (beside or path.parent) / f".{path.name}.{os.getpid()}.{os.urandom(4).hex()}.tmp"
     try:
         with part.open("wb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
         part.replace(path)
+        _sync_folder(path.parent)
     finally:
         part.unlink(missing_ok=True)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Put the names in a folder on the disk too, where the system knows how."""
+    if os.name != "posix":
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -113,8 +113,8 @@ def test_what_forecasting_sets_and_what_the_user_sets(tmp_path: Path) -> None:
     files = write_files(example_days(), tmp_path)
     prepared = prepare_forecast(*files, NAMES, EventSpec(parameters={"hidden": "5"}))
     learning = {"lr": 1e-3, "iterations": 10, "smoothing": 0.0, "robust": 0.0, "distill": 0.0, "trust": False}
-    assert prepared.parameters == {"hidden": (5,), **learning}
-    assert "smoothing" not in prepare_forecast(*files, NAMES, EventSpec(method="smart-paper")).parameters
+    assert prepared.built.parameters == {"hidden": (5,), **learning}
+    assert "smoothing" not in prepare_forecast(*files, NAMES, EventSpec(method="smart-paper")).built.parameters
     with pytest.raises(ValueError, match="'gem' must be told which task each sample is of"):
         prepare_forecast(*files, NAMES, EventSpec(method="gem"))
 
@@ -181,7 +181,7 @@ def test_an_interrupted_save_leaves_the_old_files_whole(
 ) -> None:
     forecast, _ = made
     forecast.save(tmp_path)
-    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()}
 
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
@@ -189,7 +189,7 @@ def test_an_interrupted_save_leaves_the_old_files_whole(
     monkeypatch.setattr(event_forecast, "write_file", interrupt)
     with pytest.raises(KeyboardInterrupt):
         forecast.save(tmp_path)
-    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()} == before
 
 
 def test_the_calendar_may_hold_a_single_place(tmp_path: Path) -> None:

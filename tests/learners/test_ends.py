@@ -8,10 +8,11 @@ import torch
 
 from contract import assert_keeps_the_contract
 from helpers import SMALL, assert_same_state, small_batches, small_spec
-from smartcl.learners.ends import UNBOUNDED, finetune, joint
+from smartcl.learners.ends import finetune, joint
 from smartcl.learners.learner import Learner
 from smartcl.learners.recipe import Recipe
 from smartcl.learners.replay import er
+from smartcl.memory.budget import UNBOUNDED
 from smartcl.selection.everything import Everything
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from smartcl.learners.losses import confident_distillation, robust_cross_entropy
+from smartcl.learners.losses import confident_distillation, exponents, robust_cross_entropy
 
 logits = arrays(np.float64, (5, 3), elements=st.floats(-4, 4))
 labels = arrays(np.int64, 5, elements=st.integers(0, 2))
@@ -50,6 +50,20 @@ def test_a_contradicted_sample_pulls_less_the_larger_the_exponent():
         robust_cross_entropy(values.log_softmax(1), torch.tensor([1]), q).backward()
         pulls.append(float(values.grad.norm()))
     assert pulls[0] > 5 * pulls[1] > 5 * pulls[2]
+
+
+@given(logits, labels, st.floats(0.01, 1.0), st.floats(1.0, 30.0))
+def test_of_every_class_a_tenth_of_the_pull_is_left(logits, y, q, scale):
+    """Class by class: the exponent given where its samples are believed, else one that lets a tenth through."""
+    log_p = torch.from_numpy(scale * logits).log_softmax(dim=1)
+    chosen = torch.as_tensor(exponents(log_p, torch.from_numpy(y), q), dtype=torch.float64).expand(5, 1)[:, 0].numpy()
+    own = log_p.numpy()[np.arange(5), y]
+    for label in np.unique(y):
+        mine, (exponent,) = own[y == label], set(chosen[y == label].tolist())
+        if np.exp(q * mine).mean() >= 0.1 + 1e-9:
+            assert exponent == q
+        assert exponent <= q
+        assert np.exp(exponent * mine).mean() >= 0.1 - 1e-9
 
 
 @given(logits, logits, labels)

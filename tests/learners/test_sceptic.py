@@ -131,11 +131,11 @@ def test_what_a_batch_replays_wakes_together(monkeypatch):
     assert isinstance(learner, Sceptic)
     assert table is not None
     before = table.state_dict()
-    table.begin()
+    journal = table.begin()
     draws = learner.draw_all()
     next(iter(learner.replays(draws)))
     rows, _ = learner.recall(learner.memory.store, np.unique(np.concatenate(draws)))
     awake, _ = table.active
     assert set(table._row_of[rows.indices].tolist()) == set(awake.tolist())
-    table.rollback()
+    table.rollback(journal)
     assert_same_state(table.state_dict(), before)

@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from smartcl.memory import Budget, format_bytes
+from smartcl.memory.budget import UNBOUNDED
 
 
 @pytest.mark.parametrize(
@@ -24,6 +25,7 @@ from smartcl.memory import Budget, format_bytes
         ("300 samples", 300 * 784),
         ("1 sample", 784),
         ("0.3 kB", 300),
+        ("99999999999999999999 GB", UNBOUNDED),
     ],
 )
 def test_what_users_write(memory: str | int, nbytes: int) -> None:
@@ -59,6 +61,7 @@ def test_a_budget_is_positive() -> None:
         (1_234_567, "1.23 MB"),
         (12_345_678_901, "12.3 GB"),
         (5 * 10**12, "5 TB"),
+        (UNBOUNDED, "no limit"),
     ],
 )
 def test_format_bytes(nbytes: int, text: str) -> None:

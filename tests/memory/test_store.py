@@ -12,7 +12,7 @@ from scipy import sparse
 from smartcl.memory import Budget, SampleStore, Schema, describe
 from smartcl.memory.formats import Layout, pair
 from smartcl.memory.packed import PackedRows
-from smartcl.memory.store import MAX_VERSIONS
+from smartcl.memory.versions import MAX_VERSIONS
 
 
 def images(n: int, seed: int = 0) -> torch.Tensor:

@@ -32,6 +32,11 @@ def held(thing: Any) -> int:
     return 0
 
 
+def kept(store: SampleStore) -> SampleStore:
+    """All its samples as a memory holds them: none just arrived."""
+    return store.take(np.arange(len(store)))
+
+
 class StoreMachine(RuleBasedStateMachine):
     """``values[feature]`` is missing where a sample does not know the feature."""
 
@@ -62,7 +67,7 @@ class StoreMachine(RuleBasedStateMachine):
             x = x.astype(np.float32)
         rows = sparse.csr_array(x) if self.store.sparse else torch.from_numpy(x)
         new = self.store.pack(rows, torch.from_numpy(y), score=score, logits=logits)
-        assert held(new) == new.nbytes
+        assert held(kept(new)) == new.nbytes
         self.store = self.store.join(new)
         exact = x.astype(np.float32)
         for row in range(n):
@@ -156,7 +161,8 @@ class StoreMachine(RuleBasedStateMachine):
 
     @invariant()
     def counts_every_byte(self) -> None:
-        assert self.store.nbytes == held(self.store)
+        assert self.store.nbytes == held(kept(self.store))
+        assert (self.store.sparse and self.whole) or self.store.nbytes == held(self.store)
         assert self.store.nbytes == self.store.sizes.sum() + self.store.overhead
         assert (self.store.versions is None) == (len(self.store.schemas) == 1)
 

@@ -238,11 +238,11 @@ def test_rollback_restores_every_bit() -> None:
     twins.run(5, share=0.05)
     before, drawn = twins.table.state_dict(), twins.drawn.bit_generator.state
     norms = twins.table.group_norms()
-    twins.table.begin()
+    journal = twins.table.begin()
     twins.nap = 1000
     twins.run(5, share=0.3)
     assert len(twins.table) > 1024 >= len(before["weight"])
-    twins.table.rollback()
+    twins.table.rollback(journal)
     assert_same_state(twins.table.state_dict(), before)
     assert torch.equal(twins.table.group_norms(), norms)
 

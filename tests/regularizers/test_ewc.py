@@ -10,6 +10,7 @@ from gradient_loops import KINDS, assert_close_by_name, mean_of, move, network_a
 
 from smartcl.network.mlp import MLP
 from smartcl.regularizers.ewc import EWC, OnlineEWC, fisher_diagonal
+from smartcl.saved import Saved
 from smartcl.streams.stream import InputSpec
 
 Y = torch.zeros(1, dtype=torch.long)
@@ -114,7 +115,7 @@ def test_a_saved_penalty_goes_on() -> None:
     for task in range(2):
         move(network, seed=task)
         ewc.consolidate(network, torch.ones(3, 6), Y)
-    loaded.load_state_dict(ewc.state_dict())
+    loaded.load_state_dict(Saved(ewc.state_dict()), network)
     for penalty in (ewc, loaded):
         penalty.consolidate(network, torch.ones(1, 6), Y)
     move(network, seed=5)

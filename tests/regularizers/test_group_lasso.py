@@ -15,6 +15,7 @@ from smartcl.network.mlp import MLP
 from smartcl.network.optim import Adam
 from smartcl.network.prox import prox_preconditioned, shrink_rows_
 from smartcl.regularizers.group_lasso import FORMS, GroupLasso
+from smartcl.saved import Saved
 from smartcl.streams.stream import InputSpec
 
 SPEC = InputSpec(n_features=16, n_classes=2)
@@ -82,10 +83,10 @@ def test_exact_waits_for_the_end_of_the_batch_and_takes_the_strength_of_all_its_
     for _ in range(3):
         lasso.after_step(network, adam)
     assert torch.equal(network.full_weights()["first.weight"], weight)
-    loaded.load_state_dict(lasso.state_dict())
+    loaded.load_state_dict(Saved(lasso.state_dict()), network)
     loaded.settle(network, adam)
     first = next(network.parameters())
-    expected = prox_preconditioned(weight, adam.metric(first), 0.1 * 3)
+    expected = prox_preconditioned(weight, adam.metric("first.weight"), 0.1 * 3)
     assert torch.equal(first.detach(), expected)
     assert not torch.equal(first.detach(), weight)
 

@@ -10,6 +10,7 @@ from scipy import sparse
 from smartcl.network.inputs import SparseInput, prepare
 from smartcl.network.mlp import MLP
 from smartcl.regularizers.regularizer import QuadraticPenalty
+from smartcl.saved import Saved
 from smartcl.streams.stream import InputSpec
 
 SPARSE = InputSpec(n_features=12, n_classes=2, sparse=True)
@@ -113,7 +114,7 @@ def test_rows_of_a_table(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_saved_penalty_goes_on() -> None:
     network = MLP(InputSpec(n_features=4, n_classes=2), (3,), np.random.default_rng(0))
     penalty, loaded = anchored(network), QuadraticPenalty(0.5)
-    loaded.load_state_dict(penalty.state_dict())
+    loaded.load_state_dict(Saved(penalty.state_dict()), network)
     move(network, np.random.default_rng(1))
     assert torch.equal(loaded.penalty(network), penalty.penalty(network))
 

@@ -13,6 +13,7 @@ from smartcl.network.inputs import Prepared, prepare
 from smartcl.network.mlp import MLP
 from smartcl.network.optim import Adam
 from smartcl.regularizers.si import SI
+from smartcl.saved import Saved
 from smartcl.streams.stream import InputSpec
 
 FEATURES = 8
@@ -133,7 +134,7 @@ def test_a_state_given_away_does_not_change() -> None:
         step(network, optimizer, si, rows, y)
     assert_same_state(state, kept)
     assert not torch.equal(si.gain["first.weight"], state["gain"]["first.weight"])
-    si.load_state_dict(state)
+    si.load_state_dict(Saved(state), network)
     step(network, optimizer, si, *stream[3])
     assert_same_state(state, kept)
 

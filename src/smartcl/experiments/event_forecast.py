@@ -52,7 +52,7 @@ class EventForecast:
         tested = slice(self.first_tested, self.days.n_days - self.model.horizon)
         usual, labels = self.walk.share[tested], self.walk.labels[tested]
         lines = {
-            self.model.method: self.walk.probability[tested],
+            self.model.built.method: self.walk.probability[tested],
             BASE_RATE: self.walk.base_rate[tested],
             MAJORITY: self.walk.majority[tested],
         }
@@ -77,10 +77,10 @@ class EventForecast:
         """All of it as plain values."""
         memory = self.model.learner.memory
         return {
-            "method": self.model.method,
-            "memory": self.model.memory,
+            "method": self.model.built.method,
+            "memory": self.model.built.memory,
             "seed": self.model.seed,
-            "parameters": dict(self.model.parameters),
+            "parameters": dict(self.model.built.parameters),
             "horizon": self.model.horizon,
             "first_day": self.days.first.isoformat(),
             "last_day": self.days.last.isoformat(),

@@ -4,36 +4,34 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from datetime import date
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from smartcl.estimator import SmartClassifier
 from smartcl.evaluation.calibration import Calibration
+from smartcl.fitted import Built
 from smartcl.learners.learner import Learner
-from smartcl.learners.methods import build_learner, find_method
-from smartcl.persistence import load_state, save_state
+from smartcl.saved import Saved
 from smartcl.streams.event_days import EventDays
 from smartcl.streams.panel import count_table
-from smartcl.streams.stream import InputSpec
 
 
 @dataclass(frozen=True)
 class EventModel:
-    """What ``smartcl events --out`` saves. ``SmartClassifier.load`` opens the same folder, without the calibration."""
+    """What ``smartcl events --out`` saves. ``SmartClassifier.load`` opens the same folder, and keeps the calibration
+    in it when it saves.
+    """
 
     learner: Learner
     calibration: Calibration
     places: tuple[str, ...]
     keywords: tuple[str, ...]
     horizon: int
-    method: str
-    memory: str
     seed: int
-    parameters: Mapping[str, Any]
+    built: Built
 
     def forecast(self, counts: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
         """For each place, the probability of an event within ``horizon`` days after the day of these counts.
@@ -61,33 +59,28 @@ class EventModel:
 
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Write all that the future depends on, atomically."""
-        estimator = SmartClassifier(self.memory, method=self.method, random_state=self.seed)
-        save_state(
-            folder,
-            {
-                "parameters": {**estimator.get_params(), **self.parameters},
-                "spec": asdict(self.learner.spec),
-                "classes": [0, 1],
-                "classes_dtype": np.dtype(np.int64).str,
-                "fixed_classes": True,
-                "feature_names": [*self.keywords, *(f"place: {place}" for place in self.places)],
-                "learner": self.learner.state_dict(),
-                "events": {"places": self.places, "horizon": self.horizon, "calibration": asdict(self.calibration)},
-            },
-        )
+        names = [*self.keywords, *(f"place: {place}" for place in self.places)]
+        calibration = asdict(self.calibration)
+        events = {"places": list(self.places), "horizon": self.horizon, "seed": self.seed, "calibration": calibration}
+        SmartClassifier.around(self.learner, np.array([0, 1]), self.built, names, {"events": events}).save(folder)
 
     @classmethod
     def load(cls, folder: str | os.PathLike[str]) -> EventModel:
         """The saved model."""
-        state = load_state(folder)
-        if "events" not in state:
+        model = SmartClassifier.load(folder)
+        if "events" not in model._fitted.companions:
             raise ValueError(f"the model in {folder} was not made to forecast events")
-        saved, events = state["parameters"], state["events"]
-        method, memory, seed = saved["method"], saved["memory"], saved["random_state"]
-        parameters = {name: saved[name] for name in find_method(method).parameters if saved.get(name) is not None}
-        learner = build_learner(method, InputSpec(**state["spec"]), memory, seed, **parameters)
-        learner.load_state_dict(state["learner"])
-        places = tuple(events["places"])
-        keywords = tuple(state["feature_names"][: -len(places)])
-        calibration = Calibration(**events["calibration"])
-        return cls(learner, calibration, places, keywords, events["horizon"], method, memory, seed, parameters)
+        saved = Saved(model._fitted.companions).part("events")
+        places = tuple(str(place) for place in saved.items("places"))
+        calibration = saved.part("calibration")
+        if not 0 < len(places) < model.n_features_in_:
+            saved.refuse("places", f"must be fewer than the {model.n_features_in_} features, are {len(places)}")
+        return cls(
+            model.learner_,
+            Calibration(*(calibration.number(part.name) for part in fields(Calibration))),
+            places,
+            tuple(model.feature_names_in_[: -len(places)].tolist()),
+            saved.whole("horizon", 1),
+            saved.whole("seed", 0),
+            model._fitted.built,
+        )

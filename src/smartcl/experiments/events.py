@@ -14,8 +14,9 @@ from smartcl.evaluation.walk_forward import Progress, walk_forward
 from smartcl.experiments.event_forecast import EventForecast
 from smartcl.experiments.event_model import EventModel
 from smartcl.experiments.run import Stopwatch
+from smartcl.fitted import Built
 from smartcl.learners.learner import Learner
-from smartcl.learners.methods import build_learner, find_method
+from smartcl.learners.methods import find_method
 from smartcl.streams.event_days import EventDays, EventStream
 from smartcl.streams.event_files import ColumnNames, read_event_days
 
@@ -54,7 +55,7 @@ class PreparedForecast:
     stream: EventStream
     first_tested: int
     learner: Learner
-    parameters: Mapping[str, Any]
+    built: Built
 
     def run(self, progress: Progress | None = None) -> EventForecast:
         """Walk through the calendar. Seconds include the guard and all forecasts, not the reading of files."""
@@ -68,10 +69,8 @@ class PreparedForecast:
             places=days.places,
             keywords=days.keywords,
             horizon=spec.horizon,
-            method=spec.method,
-            memory=spec.memory,
             seed=spec.seed,
-            parameters=self.parameters,
+            built=self.built,
         )
         return EventForecast(days, walk, self.first_tested, model, self.names, clock.wall)
 
@@ -82,12 +81,13 @@ def prepare_forecast(counts: Path, events: Path, names: ColumnNames, spec: Event
     if method.task_aware:
         raise ValueError(f"method {spec.method!r} must be told which task each sample is of; days have no tasks")
     own = {name: value for name, value in OWN_PARAMETERS.items() if name in method.parameters}
-    parameters = method.coerce({**own, **spec.parameters})
+    method.coerce(spec.parameters)
     days = read_event_days(counts, events, names)
     first_tested = first_test_day(days, spec.horizon, spec.test_from)
     stream = EventStream(days, spec.horizon)
     check_labels(days, spec.horizon)
-    learner = build_learner(spec.method, days.spec, spec.memory, spec.seed, **parameters)
+    built = Built.of(spec.method, spec.memory, {**own, **spec.parameters}, days.spec)
+    learner = built.learner(spec.seed)
     first = stream.learnable(spec.horizon)
     assert first is not None
     learner.check(first)
@@ -97,7 +97,7 @@ def prepare_forecast(counts: Path, events: Path, names: ColumnNames, spec: Event
             "If it is counted after the event, the backtest looks ahead",
             stacklevel=2,
         )
-    return PreparedForecast(spec, names, stream, first_tested, learner, parameters)
+    return PreparedForecast(spec, names, stream, first_tested, learner, built)
 
 
 def first_test_day(days: EventDays, horizon: int, wanted: date | None = None) -> int:

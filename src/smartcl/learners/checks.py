@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import torch
 from scipy import sparse
 
+from smartcl.saved import Saved
 from smartcl.streams.batch import Batch, Rows
 from smartcl.streams.stream import InputSpec
+
+TOO_LARGE = "x must fit single precision: it contains values, or sums of duplicate entries, beyond 3.4e38"
 
 
 def check_rows(x: Rows, spec: InputSpec) -> Rows:
@@ -18,13 +23,17 @@ def check_rows(x: Rows, spec: InputSpec) -> Rows:
         return _to_sparse(_check_dense(x)) if spec.sparse else _check_dense(x)
     if not np.issubdtype(x.dtype, np.number) or np.issubdtype(x.dtype, np.complexfloating):
         raise ValueError(f"x must hold real numbers, got dtype {x.dtype}")
+    if x.nnz and not (int(x.indices.min()) >= 0 and int(x.indices.max()) < spec.n_features):
+        raise ValueError(f"x must have column indices from 0 to {spec.n_features - 1}: it has others")
     if not np.isfinite(x.data).all():
         raise ValueError("x must be finite: it contains NaN or infinity")
-    if np.issubdtype(x.dtype, np.float64):
-        x = x.astype(np.float32)
     if not x.has_canonical_format:
         x = x.copy()
         x.sum_duplicates()
+    if not np.isfinite(x.data.astype(np.float32)).all():
+        raise ValueError(TOO_LARGE)
+    if np.issubdtype(x.dtype, np.float64):
+        x = x.astype(np.float32)
     return x if spec.sparse else torch.from_numpy(x.toarray())
 
 
@@ -41,6 +50,26 @@ def check_batch(batch: Batch, spec: InputSpec) -> Batch:
     return Batch(x, batch.y.long(), batch.task, batch.ids)
 
 
+def largest(x: Rows) -> float:
+    """The largest absolute value of some rows."""
+    values = x.numpy() if isinstance(x, torch.Tensor) else x.data
+    return float(np.abs(values.astype(np.float64)).max(initial=0.0))
+
+
+def generator_state(saved: Saved) -> dict[str, Any]:
+    """The saved state of a NumPy generator, or a ``StateError``."""
+    like = np.random.default_rng(0).bit_generator
+    if saved.text("bit_generator") != type(like).__name__:
+        saved.refuse("bit_generator", f"must be {type(like).__name__}")
+    words = saved.part("state")
+    return {
+        "bit_generator": type(like).__name__,
+        "state": {"state": words.whole("state", 0, 2**128 - 1), "inc": words.whole("inc", 0, 2**128 - 1)},
+        "has_uint32": saved.whole("has_uint32", 0, 1),
+        "uinteger": saved.whole("uinteger", 0, 2**32 - 1),
+    }
+
+
 def _check_dense(x: torch.Tensor) -> torch.Tensor:
     if x.is_complex() or x.dtype == torch.bool:
         raise ValueError(f"x must hold real numbers, got dtype {x.dtype}")
@@ -49,7 +78,7 @@ def _check_dense(x: torch.Tensor) -> torch.Tensor:
     if x.dtype == torch.float64:
         x = x.float()
         if not bool(torch.isfinite(x).all()):
-            raise ValueError("x must fit single precision: it contains values beyond 3.4e38")
+            raise ValueError(TOO_LARGE)
     return x
 
 

@@ -6,6 +6,9 @@ baseline", NeurIPS 2020.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import ClassVar
+
 import torch
 import torch.nn.functional as F
 
@@ -35,6 +38,8 @@ class DERpp(Learner):
 
     The logits are stored, at half precision and charged, when the sample is.
     """
+
+    noted: ClassVar[Mapping[str, str] | None] = {"logits": "float16"}
 
     def __init__(
         self,

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from smartcl.learners.learner import Learner
 from smartcl.learners.recipe import Recipe
+from smartcl.memory.budget import UNBOUNDED
 from smartcl.selection.everything import Everything
 from smartcl.selection.nothing import Nothing
 from smartcl.streams.stream import InputSpec
-
-#: The budget of a memory without one, and what a result reports for it.
-UNBOUNDED = 2**63 - 1
 
 
 def finetune(
@@ -57,8 +55,8 @@ def joint(
     >>> from smartcl.streams.batch import Batch
     >>> learner = joint(InputSpec(n_features=2, n_classes=2), memory=1, hidden=(8,))
     >>> _ = learner.observe(Batch(torch.eye(2), torch.tensor([0, 1])))
-    >>> len(learner.memory), learner.memory.store.nbytes
-    (2, 18)
+    >>> learner.memory
+    2 samples in 18 B, no limit, 2 of 2 features kept
     """
     recipe = Recipe(hidden, lr, iterations, replay, joint, average, smoothing)
     return Learner(spec, UNBOUNDED, recipe, Everything(), whole=whole, seed=seed)

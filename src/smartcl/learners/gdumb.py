@@ -6,13 +6,14 @@ Ours has the optimizer and the constant rate of all learners; the paper's has SG
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from copy import deepcopy
+from typing import ClassVar
 
 import torch
 import torch.nn.functional as F
 
-from smartcl.learners.learner import Labelled, Learner
+from smartcl.learners.learner import Labelled, Learner, probabilities
 from smartcl.learners.model import Model
 from smartcl.learners.notes import task_note
 from smartcl.learners.recipe import Recipe
@@ -38,6 +39,8 @@ class GDumb(Learner):
     tensor([0, 1])
     """
 
+    noted: ClassVar[Mapping[str, str] | None] = None
+
     def __init__(
         self,
         spec: InputSpec,
@@ -53,7 +56,8 @@ class GDumb(Learner):
             raise ValueError("replay must be at least 1, the samples of a step, got 0")
         super().__init__(spec, memory, recipe, selector, whole=whole, seed=seed)
         self.epochs = epochs
-        self._trained: tuple[SampleStore, InputSpec, Model] | None = None
+        #: What was last trained, and on what: shared by all views of this learner.
+        self._trained: dict[str, tuple[SampleStore, InputSpec, Model]] = {}
 
     def notes(self, batch: Batch) -> Notes:
         had_tasks = "task" in self.memory.store.extra
@@ -66,14 +70,15 @@ class GDumb(Learner):
 
     def classifier(self) -> Callable[[Prepared], torch.Tensor]:
         predictor = self.trained().predictor
-        return lambda rows: predictor(rows).softmax(dim=1)
+        return lambda rows: probabilities(predictor(rows))
 
     def trained(self) -> Model:
         """A model trained on the memory as it is now; the same one until the memory changes."""
         store, spec = self.memory.store, self.spec
-        if self._trained is None or self._trained[0] is not store or self._trained[1] != spec:
-            self._trained = store, spec, self.train_from_scratch(store)
-        return self._trained[2]
+        last = self._trained.get("last")
+        if last is None or last[0] is not store or last[1] != spec:
+            last = self._trained["last"] = store, spec, self.train_from_scratch(store)
+        return last[2]
 
     @torch.enable_grad()
     def train_from_scratch(self, store: SampleStore) -> Model:

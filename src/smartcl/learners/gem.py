@@ -10,8 +10,9 @@ those come from traces; the step itself is one backward pass of ``loss + Σ_t v_
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 import torch
@@ -87,6 +88,8 @@ class Guard:
 
 class GEM(Learner):
     """The memory of each past task guards its mean loss; nothing stored is replayed while no step opposes it."""
+
+    noted: ClassVar[Mapping[str, str] | None] = {"task": "uint16"}
 
     def __init__(
         self, spec: InputSpec, memory: str | int, recipe: Recipe, margin: float, whole: bool, seed: int

@@ -7,21 +7,20 @@ label of the nearest class.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from copy import deepcopy
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 
-from smartcl.learners.learner import Labelled, Learner
-from smartcl.learners.notes import logits_note, of_other_tasks, task_note, widen_logits
+from smartcl.learners.learner import MOST_CLASSES, Labelled, Learner
+from smartcl.learners.notes import MAX_TASK, logits_note, of_other_tasks, task_note, widen_logits
 from smartcl.learners.recipe import Recipe
 from smartcl.learners.replay_memory import Notes, Observation
 from smartcl.network.inputs import Prepared, prepare
+from smartcl.saved import Saved
 from smartcl.selection.herding import Herding, as_measured
 from smartcl.selection.task_shares import positions_by
 from smartcl.settings import setting
@@ -69,6 +68,8 @@ class ICaRL(Learner):
     (((0, 0), (0, 1), (1, 0), (1, 1)), tensor([0, 1]))
     """
 
+    noted: ClassVar[Mapping[str, str] | None] = {"task": "uint16", "logits": "float16"}
+
     def __init__(
         self, spec: InputSpec, memory: str | int, recipe: Recipe, strength: float, layer: str, whole: bool, seed: int
     ) -> None:
@@ -92,12 +93,11 @@ class ICaRL(Learner):
         return tuple(dict.fromkeys([*self.classes, *((task, label) for label in y.tolist())]))
 
     def meet(self, task: int | None, y: torch.Tensor) -> None:
-        """Give classes first seen now an output. The model is replaced, so that the old one can come back."""
+        """Give classes first seen now an output."""
         classes = self.classes_with(task, y)
         if len(classes) > len(self.classes):
             self.classes = classes
             if len(classes) > self.model.network.head.out_features:
-                self.model = deepcopy(self.model)
                 self.model.add_classes(len(classes), self.rng)
 
     def learn(self, new: Labelled, task: int | None) -> None:
@@ -127,12 +127,14 @@ class ICaRL(Learner):
 
     def end_task(self, data: Batch) -> Observation:
         """Choose the task's exemplars anew, from all its samples."""
-        data = self.check(data)
-        with self._all_or_nothing():
+        with self.all_or_nothing():
+            data = self.check(data)
+            self.begin_batch()
             self.meet(data.task, data.y)
             others = of_other_tasks(self.memory.store, data.task)
             self.memory.store = self.memory.store.take(others)
             chosen = self.remember(data)
+            self.finish_batch()
         return Observation(others[chosen.kept], chosen.stored)
 
     def classifier(self) -> Callable[[Prepared], torch.Tensor]:
@@ -157,26 +159,36 @@ class ICaRL(Learner):
 
     def add_classes(self, n_classes: int) -> None:
         """More labels are possible; each gets its outputs when it is seen."""
-        self.spec = replace(self.spec, n_classes=n_classes)
+        with self.all_or_nothing():
+            self.spec = replace(self.spec, n_classes=n_classes)
+            self.finish_batch()
 
     def state_dict(self) -> dict[str, Any]:
         return {**super().state_dict(), "classes": [list(pair) for pair in self.classes]}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        self.classes = tuple((task, label) for task, label in state["classes"])
-        if len(self.classes) > self.model.network.head.out_features:
-            self.model.add_classes(len(self.classes), self.rng)
-        super().load_state_dict(state)
+        classes = self._saved_classes(Saved(state, "learner"))
+        with self.all_or_nothing():
+            self.begin_batch()
+            if len(classes) > self.model.network.head.out_features:
+                self.model.add_classes(len(classes), self.rng)
+            self.classes = classes
+            self.finish_batch()
+            super().load_state_dict(state)
 
-    @contextmanager
-    def _all_or_nothing(self) -> Iterator[None]:
-        model, classes = self.model, self.classes
-        with super()._all_or_nothing():
-            try:
-                yield
-            except BaseException:
-                self.model, self.classes = model, classes
-                raise
+    def _saved_classes(self, saved: Saved) -> tuple[tuple[int, int], ...]:
+        n_labels, pairs = saved.whole("n_classes", 1, MOST_CLASSES), saved.items("classes")
+        classes = []
+        for pair in pairs:
+            if not (isinstance(pair, list | tuple) and len(pair) == 2 and all(type(number) is int for number in pair)):
+                saved.refuse("classes", "must be pairs of a task and a label")
+            task, label = pair
+            if not (0 <= task <= MAX_TASK and 0 <= label < n_labels):
+                saved.refuse("classes", f"must be tasks up to {MAX_TASK} and labels below {n_labels}")
+            classes.append((task, label))
+        if len(set(classes)) < len(classes):
+            saved.refuse("classes", "must name each class once")
+        return tuple(classes)
 
 
 def icarl(

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 
-from smartcl.learners.checks import check_batch, check_rows
+from smartcl.learners.checks import check_batch, check_rows, generator_state, largest
 from smartcl.learners.model import Model
+from smartcl.learners.notes import check_logits
 from smartcl.learners.recipe import Recipe
 from smartcl.learners.replay_memory import Notes, Observation, ReplayMemory
+from smartcl.learners.transaction import Transactional
 from smartcl.memory import SampleStore
 from smartcl.network.denormals import flushed_denormals
 from smartcl.network.gradients import Trace, trace
 from smartcl.network.inputs import Prepared, prepare
 from smartcl.regularizers.regularizer import Regularizer
+from smartcl.saved import Saved
 from smartcl.selection.selector import Selector
 from smartcl.streams.batch import Batch, Ints, Rows, take_rows
 from smartcl.streams.stream import InputSpec
@@ -28,10 +30,15 @@ from smartcl.streams.stream import InputSpec
 Labelled: TypeAlias = tuple[Prepared, torch.Tensor]
 
 PREDICT_ROWS = 2048
+#: More than any network here has: a saved count beyond it is damage.
+MOST_CLASSES = 2**20
 
 
-class Learner:
+class Learner(Transactional):
     """A network that learns from a stream of batches and replays a memory of a fixed number of bytes.
+
+    ``observe`` completes or changes nothing; several of them inside ``with learner.all_or_nothing():`` do so together.
+    Threads may share a learner: they learn one after the other, and predict from the last finished batch.
 
     >>> from smartcl.selection.reservoir import Reservoir
     >>> spec = InputSpec(n_features=2, n_classes=2)
@@ -42,6 +49,9 @@ class Learner:
     >>> learner.memory
     22 samples in 396 B of 400 B, 2 of 2 features kept
     """
+
+    #: What ``notes`` gives, by name and dtype; None where it depends on the stream.
+    noted: ClassVar[Mapping[str, str] | None] = {}
 
     def __init__(
         self,
@@ -54,22 +64,29 @@ class Learner:
         patience: int = 3,
         seed: int = 0,
     ) -> None:
+        super().__init__()
         self.spec, self.recipe = spec, recipe
         self.rng = np.random.default_rng(seed)
         self.memory = ReplayMemory(spec, memory, selector, whole, patience)
         self.model = Model(spec, recipe, regularizers, self.rng)
+        #: Batches learned, of which those since the last consolidation count where it comes on a schedule.
+        self.batches = 0
 
     def observe(self, batch: Batch) -> Observation:
         """Learn one batch. Completes, or leaves the learner as it was. (Line numbers: Algorithm 1.)"""
-        batch = self.check(batch)  # line 4
-        with self._all_or_nothing():
+        with self.all_or_nothing():
+            batch = self.check(batch)  # line 4
+            self.begin_batch()
             new: Labelled = prepare(batch.x, self.spec), batch.y
             with flushed_denormals():
                 self.learn(new, batch.task)  # lines 5, 6
-                self.model.settle()
+                self.model.settle(self.rng)
+            self.check_finite(self.model.moved(), batch)
             observation = self.remember(batch)  # lines 7-10
-            if self.recipe.consolidate == "batch":
-                self.model.consolidate(*new)  # line 11
+            self.batches += 1
+            if self.recipe.consolidates_after(self.batches):
+                self.consolidate(new, batch)  # line 11
+            self.finish_batch()
         return observation
 
     def check(self, batch: Batch) -> Batch:
@@ -77,6 +94,19 @@ class Learner:
         batch = check_batch(batch, self.spec)
         self.memory.check_room(batch, self.notes(batch))
         return batch
+
+    def check_finite(self, values: Iterable[torch.Tensor], batch: Batch) -> None:
+        """A state that is not numbers any more never counts."""
+        if not all(bool(value.detach().sum().isfinite()) for value in values):
+            raise ValueError(
+                f"x must be small enough to learn from: with values up to {largest(batch.x):.3g} and "
+                f"lr={self.recipe.lr:g} the weights overflowed; scale the features down"
+            )
+
+    def consolidate(self, new: Labelled, batch: Batch) -> None:
+        """What has been learned is to be kept."""
+        self.model.consolidate(*new)
+        self.check_finite(self.model.noted(), batch)
 
     def learn(self, new: Labelled, task: int | None) -> None:
         """All steps on a batch; its task is a hint that boundary-free learners never read."""
@@ -125,55 +155,62 @@ class Learner:
         """The stream says that a task with these samples is over; what became of the memory, if it changed."""
         if self.recipe.consolidate == "task":
             data = check_batch(data, self.spec)
-            with self._all_or_nothing():
-                self.model.consolidate(prepare(data.x, self.spec), data.y)
+            with self.all_or_nothing():
+                self.begin_batch()
+                self.consolidate((prepare(data.x, self.spec), data.y), data)
+                self.finish_batch()
         return None
 
     def predict_proba(self, x: Rows) -> torch.Tensor:
-        """Class probabilities of each row."""
+        """Class probabilities of each row, by what the last finished batch left."""
         x = check_rows(x, self.spec)
         pieces = np.array_split(np.arange(x.shape[0]), -(-x.shape[0] // PREDICT_ROWS) or 1)
-        classify = self.classifier()
-        with torch.no_grad():
+        with self.finished() as view, torch.no_grad():
+            classify = view.classifier()
             return torch.cat([classify(prepare(take_rows(x, piece), self.spec)) for piece in pieces])
 
     def classifier(self) -> Callable[[Prepared], torch.Tensor]:
         """From rows to probabilities, as things are now: the averaged weights', where there is an average."""
-        return lambda rows: self.model.predictor(rows).softmax(dim=1)
+        return lambda rows: probabilities(self.model.predictor(rows))
 
     def add_classes(self, n_classes: int) -> None:
         """Make room for classes first seen now."""
-        self.model.add_classes(n_classes, self.rng)
-        self.spec = replace(self.spec, n_classes=n_classes)
+        with self.all_or_nothing():
+            self.begin_batch()
+            self.model.add_classes(n_classes, self.rng)
+            self.spec = replace(self.spec, n_classes=n_classes)
+            self.finish_batch()
 
     def state_dict(self) -> dict[str, Any]:
         """All that the future depends on."""
-        return {
-            "n_classes": self.spec.n_classes,
-            "model": self.model.state_dict(),
-            "memory": self.memory.state_dict(),
-            "rng": self.rng.bit_generator.state,
-        }
+        with self._lock:
+            return {
+                "n_classes": self.spec.n_classes,
+                "batches": self.batches,
+                "model": self.model.state_dict(),
+                "memory": self.memory.state_dict(),
+                "rng": self.rng.bit_generator.state,
+            }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go on as the learner that gave this state would have, bit for bit."""
-        if state["n_classes"] > self.spec.n_classes:
-            self.add_classes(state["n_classes"])
-        self.model.load_state_dict(state["model"])
-        self.memory.load_state_dict(state["memory"])
-        self.rng.bit_generator.state = state["rng"]
+        """Go on as the learner that gave this state would have, bit for bit; a state that does not fit is refused."""
+        saved = Saved(state, "learner")
+        with self.all_or_nothing():
+            n_classes = saved.whole("n_classes", self.spec.n_classes, MOST_CLASSES)
+            if n_classes > self.spec.n_classes:
+                self.add_classes(n_classes)
+            self.begin_batch()
+            self.batches = saved.whole("batches", 0)
+            self.model.load_state_dict(saved.entries("model"))
+            self.memory.load_state_dict(saved.part("memory"), n_classes, self.noted)
+            check_logits(self.memory.store, self.model.network.head.out_features)
+            self.rng.bit_generator.state = generator_state(saved.part("rng"))
+            self.finish_batch()
 
-    @contextmanager
-    def _all_or_nothing(self) -> Iterator[None]:
-        model, memory, rng = self.model.begin(), self.memory.snapshot(), self.rng.bit_generator.state
-        try:
-            yield
-        except BaseException:
-            self.model.rollback(model)
-            self.memory.restore(memory)
-            self.rng.bit_generator.state = rng
-            raise
-        self.model.commit()
+
+def probabilities(logits: torch.Tensor) -> torch.Tensor:
+    """Softmax, also of logits that a row of absurd size has driven beyond the largest number."""
+    return logits.nan_to_num().softmax(dim=1)
 
 
 class _Geometry:

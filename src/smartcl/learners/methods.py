@@ -22,6 +22,9 @@ from smartcl.settings import setting
 from smartcl.streams.stream import InputSpec
 
 SMART = "Gao, Ascoli & Zhao 2021"
+#: When penalties that protect what a task has taught take effect in a stream without tasks.
+SCHEDULE = "20 batches"
+
 GSS = "Aljundi, Lin, Goujaud & Bengio 2019"
 
 
@@ -42,6 +45,19 @@ class Method:
         """The names and default values of what can be set."""
         signature = inspect.signature(self.build).parameters.values()
         return {p.name: p.default for p in signature if p.kind is inspect.Parameter.KEYWORD_ONLY}
+
+    def without_task_ends(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
+        """The parameters for a stream that never says that a task ends: what waits for it comes on a schedule.
+
+        >>> find_method("ewc").without_task_ends({"strength": 10.0})
+        {'strength': 10.0, 'consolidate': '20 batches'}
+        """
+        if self.parameters.get("consolidate") != "task":
+            return dict(parameters)
+        chosen = {**parameters, "consolidate": parameters.get("consolidate", SCHEDULE)}
+        if chosen["consolidate"] == "task":
+            raise ValueError(f"consolidate must not be 'task' where no task ends: use such as {SCHEDULE!r}, or 'batch'")
+        return chosen
 
     def coerce(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
         """The parameters as they will be used, text parsed; unknown names and values out of range are refused."""

@@ -1,8 +1,8 @@
-"""The part of a learner that has weights: network, optimizer, average and penalties, moved and restored together."""
+"""The part of a learner that has weights: network, optimizer, average and penalties, moved and copied together."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,8 +14,9 @@ from smartcl.network.average import WeightAverage
 from smartcl.network.inputs import Prepared, SparseInput
 from smartcl.network.mlp import MLP
 from smartcl.network.optim import Adam
-from smartcl.network.sleep import AVERAGE_EVERY
+from smartcl.network.sleep import AVERAGE_EVERY, MOST_STEPS
 from smartcl.regularizers.regularizer import Regularizer
+from smartcl.saved import Saved
 from smartcl.streams.stream import InputSpec
 
 
@@ -32,6 +33,15 @@ class Model:
         self.average = WeightAverage(self.network, recipe.average, AVERAGE_EVERY) if recipe.average else None
         shrink = sum(regularizer.row_shrinkage(recipe.lr) for regularizer in self.regularizers)
         self.optimizer.schedule_rows(shrink, recipe.average)
+
+    def copy(self) -> Model:
+        """The same model, to be moved without moving this one. A row table is shared: it can undo what was done."""
+        twin = Model.__new__(Model)
+        twin.network = self.network.copy()
+        twin.optimizer = self.optimizer.copy(twin.network)
+        twin.average = None if self.average is None else self.average.copy()
+        twin.regularizers = tuple(regularizer.copy() for regularizer in self.regularizers)
+        return twin
 
     @property
     def predictor(self) -> MLP:
@@ -55,10 +65,15 @@ class Model:
         if self.average is not None:
             self.average.update(self.network)
 
-    def settle(self) -> None:
-        """All steps of a batch are taken."""
+    def settle(self, rng: np.random.Generator) -> None:
+        """All steps of a batch are taken; a network that no slope passes through any more begins anew."""
         for regularizer in self.regularizers:
             regularizer.settle(self.network, self.optimizer)
+        if self.network.is_dead():
+            self.network.redraw(rng)
+            self.optimizer.forget()
+            if self.average is not None:
+                self.average.restart(self.network)
 
     def consolidate(self, rows: Prepared, y: torch.Tensor) -> None:
         """What was learned is what is to be kept."""
@@ -72,49 +87,46 @@ class Model:
         if self.average is not None:
             self.average.resize(self.network)
 
-    def begin(self) -> dict[str, Any]:
-        """Remember how things are, for ``rollback``; a row table writes nothing before ``commit``."""
+    def moved(self) -> Iterator[torch.Tensor]:
+        """All that the steps of a batch have moved."""
+        yield from self.network.parameters()
+        yield from self.optimizer.moments()
+        if self.average is not None:
+            yield from self.average.network.parameters()
         if self.network.table is not None:
-            self.network.table.begin()
-        return self._dense_state()
+            yield from self.network.table.unfinished()
 
-    def commit(self) -> None:
-        """What happened since ``begin`` stands."""
-        if self.network.table is not None:
-            self.network.table.commit()
-
-    def rollback(self, before: dict[str, Any]) -> None:
-        """Back to ``begin``, bit for bit."""
-        self._restore(before)
-        if self.network.table is not None:
-            self.network.table.rollback()
+    def noted(self) -> Iterator[torch.Tensor]:
+        """All that the penalties keep."""
+        for regularizer in self.regularizers:
+            yield from _tensors(regularizer.state_dict())
 
     def state_dict(self) -> dict[str, Any]:
         table = self.network.table
-        return {**self._dense_state(), "table": None if table is None else table.state_dict()}
-
-    def load_state_dict(self, state: dict[str, Any]) -> None:
-        self._restore(state)
-        if self.network.table is not None:
-            self.network.table.load_state_dict(state["table"])
-
-    def _dense_state(self) -> dict[str, Any]:
         return {
             "weights": _copies(self.network),
             "average": None if self.average is None else _copies(self.average.network),
             "average_step": None if self.average is None else self.average.step,
             "optimizer": self.optimizer.state_dict(),
             "regularizers": [regularizer.state_dict() for regularizer in self.regularizers],
+            "table": None if table is None else table.state_dict(),
         }
 
-    def _restore(self, state: dict[str, Any]) -> None:
-        _fill(self.network, state["weights"])
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on from ``state_dict()``; what does not fit this network is refused."""
+        saved, table = Saved(state, "model"), self.network.table
+        if table is not None:
+            table.load_state_dict(saved.entries("table"))
+        _fill(self.network, saved, "weights")
         if self.average is not None:
-            _fill(self.average.network, state["average"])
-            self.average.step = int(state["average_step"])
-        self.optimizer.load_state_dict(state["optimizer"])
-        for regularizer, saved in zip(self.regularizers, state["regularizers"], strict=True):
-            regularizer.load_state_dict(saved)
+            _fill(self.average.network, saved, "average")
+            self.average.step = saved.whole("average_step", 0, MOST_STEPS)
+        self.optimizer.load_state_dict(saved.entries("optimizer"))
+        states = saved.parts("regularizers")
+        if len(states) != len(self.regularizers):
+            saved.refuse("regularizers", f"must be {len(self.regularizers)} states, are {len(states)}")
+        for regularizer, its_state in zip(self.regularizers, states, strict=True):
+            regularizer.load_state_dict(its_state, self.network)
 
 
 def _copies(network: MLP) -> dict[str, torch.Tensor]:
@@ -122,6 +134,15 @@ def _copies(network: MLP) -> dict[str, torch.Tensor]:
 
 
 @torch.no_grad()
-def _fill(network: MLP, weights: dict[str, torch.Tensor]) -> None:
-    for name, value in network.named_parameters():
-        value.copy_(weights[name])
+def _fill(network: MLP, saved: Saved, name: str) -> None:
+    parameters = dict(network.named_parameters())
+    for key, value in saved.tensors(name, {key: tuple(value.shape) for key, value in parameters.items()}).items():
+        parameters[key].copy_(value)
+
+
+def _tensors(state: dict[str, Any]) -> Iterator[torch.Tensor]:
+    for value in state.values():
+        if isinstance(value, dict):
+            yield from _tensors(value)
+        elif isinstance(value, torch.Tensor):
+            yield value

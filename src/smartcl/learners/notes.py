@@ -7,6 +7,7 @@ import torch
 from numpy.typing import NDArray
 
 from smartcl.memory import SampleStore
+from smartcl.saved import StateError
 from smartcl.streams.batch import Batch, Ints
 
 #: Task numbers are stored in two bytes.
@@ -44,6 +45,13 @@ def widen_logits(store: SampleStore, n_classes: int) -> SampleStore:
     if not len(store) or store.extra["logits"].shape[1] == n_classes:
         return store
     return store.with_extra(logits=_widened(store.extra["logits"], n_classes))
+
+
+def check_logits(store: SampleStore, n_outputs: int) -> None:
+    """Refuse stored logits of more classes than a network has outputs."""
+    logits = store.extra.get("logits")
+    if logits is not None and (logits.ndim != 2 or logits.shape[1] > n_outputs):
+        raise StateError("memory.store.extra.logits", f"must be {n_outputs} numbers a sample, has {logits.shape[1:]}")
 
 
 def _widened(logits: NDArray[np.float16], n_classes: int) -> NDArray[np.float16]:

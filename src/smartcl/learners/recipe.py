@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from smartcl.settings import check_settings
@@ -23,12 +24,23 @@ class Recipe:
     average: float = 0.0
     #: Label smoothing of the cross-entropy.
     smoothing: float = 0.0
-    #: Consolidate after every batch (boundary-free), or when the stream says that a task ends.
+    #: Consolidate after every ``batch`` (boundary-free), when the stream says that a ``task`` ends, or on a schedule
+    #: of its own where it never does: after every so many batches, such as ``20 batches``.
     consolidate: str = "batch"
     #: Where the weights start: ``xavier`` (zero biases), or ``fan-in``, PyTorch's default.
     init: str = "xavier"
 
     def __post_init__(self) -> None:
         check_settings(self)
-        if self.consolidate not in ("batch", "task"):
-            raise ValueError(f"consolidate must be 'batch' or 'task', got {self.consolidate!r}")
+        if self.consolidate not in ("batch", "task") and not re.fullmatch(r"[1-9]\d{0,8} batches", self.consolidate):
+            raise ValueError(f"consolidate must be 'batch', 'task' or such as '20 batches', got {self.consolidate!r}")
+
+    def consolidates_after(self, batches: int) -> bool:
+        """Whether so many batches learned are a reason to consolidate.
+
+        >>> [Recipe(consolidate="2 batches").consolidates_after(n) for n in (1, 2, 3, 4)]
+        [False, True, False, True]
+        """
+        if self.consolidate == "task":
+            return False
+        return self.consolidate == "batch" or batches % int(self.consolidate.split()[0]) == 0

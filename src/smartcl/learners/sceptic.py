@@ -8,7 +8,6 @@ stream and grows with the noise.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -16,11 +15,12 @@ import numpy as np
 import torch
 
 from smartcl.learners.learner import Labelled, Learner
-from smartcl.learners.losses import confident_distillation, robust_cross_entropy
+from smartcl.learners.losses import confident_distillation, exponents, robust_cross_entropy
 from smartcl.learners.recipe import Recipe
 from smartcl.network.dropout import drop_inputs
 from smartcl.network.inputs import Prepared, take_inputs
 from smartcl.regularizers.regularizer import Regularizer
+from smartcl.saved import Saved
 from smartcl.selection.selector import Selector
 from smartcl.settings import check_settings
 from smartcl.streams.batch import Ints
@@ -61,7 +61,8 @@ class Sceptic(Learner):
     """Learns with a loss that is the more robust, and a teacher that is the weaker, the more it doubts the labels.
 
     ``loss = L_q(f(x), y) + distill·(1 − doubt)·KL-like pull to the averaged network's answers on replayed samples``,
-    with ``q = robust·doubt``. The averaged network answers once per batch, before it is learned.
+    with ``q = robust·doubt``, less for a class not known yet. The averaged network answers once per batch, before it
+    is learned.
     """
 
     def __init__(
@@ -128,7 +129,8 @@ class Sceptic(Learner):
         y = torch.cat([labels for _, labels in parts])
         rows = (drop_inputs(part, self.scepticism.dropout, self.rng) for part, _ in parts)
         answers = self.model.network(*rows).log_softmax(dim=1)
-        loss = robust_cross_entropy(answers, y, self.scepticism.robust * self.doubt, self.recipe.smoothing)
+        exponent = exponents(answers, y, self.scepticism.robust * self.doubt)
+        loss = robust_cross_entropy(answers, y, exponent, self.recipe.smoothing)
         pull = self.scepticism.distill * (1 - self.doubt)
         if pull and replay is not None:
             loss = loss + pull * confident_distillation(answers[len(new[1]) :], replay.answers, replay.y)
@@ -146,15 +148,6 @@ class Sceptic(Learner):
         return {**super().state_dict(), "contradicted": self.contradicted}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
+        contradicted = Saved(state, "learner").number("contradicted", 0.0, 1.0)
         super().load_state_dict(state)
-        self.contradicted = state["contradicted"]
-
-    @contextmanager
-    def _all_or_nothing(self) -> Iterator[None]:
-        before = self.contradicted
-        with super()._all_or_nothing():
-            try:
-                yield
-            except BaseException:
-                self.contradicted = before
-                raise
+        self.contradicted = contradicted

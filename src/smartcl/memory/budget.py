@@ -8,6 +8,9 @@ from decimal import Decimal
 
 import numpy as np
 
+#: The budget of a memory without one, and what a result reports for it.
+UNBOUNDED = 2**63 - 1
+
 _UNITS = {
     "": 1, "b": 1,
     "kb": 10**3, "mb": 10**6, "gb": 10**9,
@@ -33,12 +36,16 @@ class Budget:
         if self.nbytes <= 0:
             raise _refusal(self.nbytes)
 
+    @property
+    def is_unbounded(self) -> bool:
+        return self.nbytes >= UNBOUNDED
+
     @classmethod
     def parse(cls, memory: str | int, sample_nbytes: int) -> Budget:
         """What a user means by ``memory``; a sample counts ``sample_nbytes``, its full size in the stream's dtype."""
         try:
             nbytes = _size_of(memory, sample_nbytes) if isinstance(memory, str) else _whole(memory)
-            return cls(nbytes)
+            return cls(min(nbytes, UNBOUNDED))
         except (ArithmeticError, LookupError, TypeError, ValueError):
             raise _refusal(memory) from None
 
@@ -46,9 +53,11 @@ class Budget:
 def format_bytes(nbytes: int) -> str:
     """A size to read: three digits and a decimal unit.
 
-    >>> [format_bytes(n) for n in (512, 998_123, 1_234_567)]
-    ['512 B', '998 kB', '1.23 MB']
+    >>> [format_bytes(n) for n in (512, 998_123, 1_234_567, UNBOUNDED)]
+    ['512 B', '998 kB', '1.23 MB', 'no limit']
     """
+    if nbytes >= UNBOUNDED:
+        return "no limit"
     size = float(nbytes)
     for unit in ("B", "kB", "MB", "GB"):
         if size < 999.5:

@@ -21,9 +21,10 @@ from smartcl.memory.formats import (
     ids_of_gaps,
     mask_nbytes,
     pair,
+    possible_formats,
     smallest_formats,
 )
-from smartcl.memory.nonzeros import Floats, Nonzeros, nonzeros_of_dense, spans
+from smartcl.memory.nonzeros import Floats, Nonzeros, nonzeros_of_dense, pieces, spans
 from smartcl.memory.schema import Schema
 from smartcl.streams.batch import Ints
 
@@ -88,6 +89,40 @@ def decode_nonzeros(rows: Encoded, schema: Schema) -> Nonzeros:
     return found if order is None else found.take(np.argsort(order))
 
 
+def fault_in(rows: Encoded, schema: Schema, positional: bool) -> str | None:
+    """What shows that ``encode`` never wrote these bytes under this schema; None if nothing does."""
+    if not np.isin(rows.formats, possible_formats(positional)).all():
+        return "holds a row of a format that there is not"
+    for group in _groups(rows)[0]:
+        if not _lengths_fit(rows.arena, group, schema):
+            return "holds a row too short or too long for its format"
+        found = _nonzeros(rows.arena, group, schema)
+        if (gaps(found) < 0).any():
+            return "holds a row whose feature ids do not ascend"
+        if found.ids.max(initial=0) >= schema.n_features or not schema.mask[found.ids].all():
+            return "holds a row with features out of its schema"
+        if not np.isfinite(found.values).all():
+            return "must be finite: it holds a row with NaN or infinity"
+        if (found.values == 0).any():
+            return "holds a row that writes zeros as values"
+    return None
+
+
+def _lengths_fit(arena: Bytes, group: _Group, schema: Schema) -> bool:
+    """Are the rows as long as their format makes them?"""
+    value, n_features = VALUE_NBYTES[group.kind], len(schema)
+    if group.layout is Layout.DENSE:
+        return bool((group.lengths == n_features * value).all())
+    if group.layout is Layout.MASK:
+        head = mask_nbytes(n_features)
+        if (group.lengths < head).any():
+            return False
+        bits = np.unpackbits(_windows(arena, head)[group.starts], axis=1)
+        fits = group.lengths == head + bits.sum(axis=1, dtype=np.int64) * value
+        return bool(fits.all()) and not bits[:, n_features:].any()
+    return not (group.lengths % (ID_DTYPES[group.layout].itemsize + value)).any()
+
+
 def _groups(rows: Encoded) -> tuple[list[_Group], Ints | None]:
     """The rows by format, and the order that sorts them so; None if they are all alike."""
     keys, starts, lengths, order = rows.formats, rows.starts, rows.lengths, None
@@ -127,9 +162,13 @@ def _write(arena: Bytes, starts: Ints, rows: Nonzeros, layout: Layout, kind: Kin
 def _nonzeros(arena: Bytes, group: _Group, schema: Schema) -> Nonzeros:
     if group.layout >= Layout.GAPS8:
         return _read_ids(arena, group)
-    cells = np.zeros((len(group.starts), len(schema)), dtype=np.float32)
-    _read_cells(arena, group, into=cells)
-    return nonzeros_of_dense(cells, schema)
+    parts = []
+    for piece in pieces(len(group.starts), len(schema)):
+        some = group._replace(starts=group.starts[piece], lengths=group.lengths[piece])
+        cells = np.zeros((len(some.starts), len(schema)), dtype=np.float32)
+        _read_cells(arena, some, into=cells)
+        parts.append(nonzeros_of_dense(cells, schema))
+    return Nonzeros.concatenate(parts)
 
 
 def _read_cells(arena: Bytes, group: _Group, into: Floats) -> None:

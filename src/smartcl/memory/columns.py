@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from smartcl.saved import Saved
 from smartcl.streams.batch import Ints
 
 Labels = NDArray[np.unsignedinteger[Any]]
+LABEL_DTYPES = ("uint8", "uint16", "uint32", "uint64")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,8 +68,23 @@ class Columns:
             raise ValueError(f"stores must agree on their columns: {self._shapes()} here, {other._shapes()} there")
         return Columns(labels, tuple((name, np.concatenate([ours[name], theirs[name]])) for name in ours))
 
+    def state_dict(self) -> dict[str, Any]:
+        return {"labels": self.labels, "extra": dict(self.named)}
+
     @classmethod
-    def from_state(cls, labels: Labels, named: Mapping[str, NDArray[Any]]) -> Columns:
+    def from_state(cls, saved: Saved, n_classes: int | None) -> Columns:
+        """What ``state_dict`` described, if it can be columns; labels are below ``n_classes``, where that is known."""
+        labels = saved.array("labels", (None,), *LABEL_DTYPES)
+        highest = int(labels.max(initial=0))
+        if len(labels) and highest >= (2**63 if n_classes is None else n_classes):
+            saved.refuse("labels", f"must be below the number of classes, {n_classes}; one is {highest}")
+        named = saved.entries("extra")
+        for name, column in named.items():
+            numbers = isinstance(column, np.ndarray) and column.dtype.kind in "biuf"
+            if not numbers or column.shape[:1] != labels.shape:
+                saved.refuse(f"extra.{name}", f"must be an array with numbers for each of {len(labels)} samples")
+            if not (column < np.inf).all():  # a logit of -inf is one not known
+                saved.refuse(f"extra.{name}", "must be numbers: it contains NaN or infinity")
         return cls(np.array(labels)).replace(named)
 
     def _arrays(self) -> list[NDArray[Any]]:

@@ -61,6 +61,12 @@ def pair(code: int) -> tuple[Layout, Kind]:
     return Layout(code // _KINDS), Kind(code % _KINDS)
 
 
+def possible_formats(positional: bool) -> list[int]:
+    """The format bytes that ``smallest_formats`` can come to."""
+    pairs = [(layout, kind) for layout in Layout for kind in Kind if (layout, kind) != (Layout.DENSE, Kind.ONES)]
+    return [layout * _KINDS + kind for layout, kind in pairs if positional or layout >= Layout.GAPS8]
+
+
 def smallest_formats(rows: Nonzeros, schema: Schema, positional: bool) -> tuple[NDArray[np.uint8], Ints]:
     """Each row's smallest exact format, and the bytes the row then takes.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +16,9 @@ from smartcl.streams.batch import Ints, Rows
 
 Floats = NDArray[np.float32]
 
+#: Rows are made whole so many cells at a time, whatever the size of the batch or of the memory.
+PIECE_CELLS = 2**22
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Nonzeros:
@@ -23,6 +27,13 @@ class Nonzeros:
     counts: Ints
     ids: Ints
     values: Floats
+
+    def __len__(self) -> int:
+        return len(self.counts)
+
+    @property
+    def arrays(self) -> tuple[NDArray[Any], ...]:
+        return self.counts, self.ids, self.values
 
     @property
     def rows(self) -> Ints:
@@ -100,6 +111,16 @@ def float32_of(x: torch.Tensor) -> Floats:
     """The values of a tensor in the network's own precision."""
     values: Floats = x.detach().to("cpu", torch.float32).numpy()
     return values
+
+
+def pieces(n_rows: int, width: int) -> Iterator[slice]:
+    """The rows one piece after the other, none of more than ``PIECE_CELLS`` cells unless a single row has more.
+
+    >>> [(piece.start, piece.stop) for piece in pieces(3, width=2**21)]
+    [(0, 2), (2, 4)]
+    """
+    step = max(1, PIECE_CELLS // max(1, width))
+    return (slice(first, first + step) for first in range(0, n_rows, step))
 
 
 def spans(starts: Ints, lengths: Ints) -> Ints:

@@ -10,16 +10,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from smartcl.memory.codecs import Bytes, Encoded, decode_dense, decode_nonzeros, encode
-from smartcl.memory.nonzeros import Floats, Nonzeros, nonzeros_of
+from smartcl.memory.codecs import Bytes, Encoded, decode_dense, decode_nonzeros, encode, fault_in
+from smartcl.memory.nonzeros import Floats, Nonzeros, nonzeros_of, pieces
 from smartcl.memory.schema import Schema
+from smartcl.saved import Saved
 from smartcl.streams.batch import Bools, Ints, Rows
 
 Offsets = NDArray[np.uint32] | NDArray[np.uint64]
 
-# What is in the making at a time is bounded by these, whatever the size of the batch or of the memory.
-_CHUNK_CELLS = 2**22
+# Rows are written anew so many at a time at most, and so many bytes of them.
+_CHUNK_ROWS = 2**14
 _CHUNK_NBYTES = 2**18
+
+# What a row written by feature id counts as, where rows are packed a piece at a time.
+_SPARSE_CELLS = 2**16
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,8 +83,8 @@ class PackedRows:
 
     def pack(self, x: Rows, schema: Schema, positional: bool) -> PackedRows:
         """New rows, packed on their own."""
-        step = max(1, _CHUNK_CELLS // min(max(1, schema.n_features), 2**16))
-        chunks = (nonzeros_of(x[first : first + step], schema) for first in range(0, x.shape[0], step))
+        width = schema.n_features if positional else _SPARSE_CELLS
+        chunks = (nonzeros_of(x[piece], schema) for piece in pieces(x.shape[0], width))
         return PackedRows.concatenate([_packed(chunk, schema, positional) for chunk in chunks])
 
     def join(self, other: object) -> PackedRows:
@@ -93,8 +97,8 @@ class PackedRows:
         borders = np.flatnonzero(np.diff(index) != 1) + 1
         first = np.concatenate([[0], borders]) if len(index) else borders
         last = np.concatenate([borders, [len(index)]])[: len(first)] - 1
-        pieces = zip(starts[first].tolist(), (starts + lengths)[last].tolist(), strict=True)
-        arena = np.concatenate([self.arena[:0], *(self.arena[start:end] for start, end in pieces)])
+        runs = zip(starts[first].tolist(), (starts + lengths)[last].tolist(), strict=True)
+        arena = np.concatenate([self.arena[:0], *(self.arena[start:end] for start, end in runs)])
         return PackedRows(arena, offsets_of(lengths), self.formats[index])
 
     def dense(self, index: Ints, schema: Schema) -> Floats:
@@ -117,8 +121,25 @@ class PackedRows:
         return {"arena": self.arena, "offsets": self.offsets, "formats": self.formats}
 
     @classmethod
-    def from_state(cls, state: dict[str, Any]) -> PackedRows:
-        return cls(np.array(state["arena"]), np.array(state["offsets"]), np.array(state["formats"]))
+    def from_state(cls, saved: Saved, known: Bools, versions: Bytes, schema: Schema, positional: bool) -> PackedRows:
+        """What ``state_dict`` described, if it can be rows under ``schema``; one of version ``v`` has ``known[v]``."""
+        arena = saved.array("arena", (None,), "uint8")
+        formats = saved.array("formats", (len(versions),), "uint8")
+        offsets = saved.array("offsets", (len(versions),), str(offsets_of(np.array([arena.size])).dtype))
+        starts_and_end = [0, *offsets[-1:].tolist(), arena.size]
+        if (offsets[1:] < offsets[:-1]).any() or offsets[:1].any() or sorted(starts_and_end) != starts_and_end:
+            saved.refuse("offsets", "must ascend from 0 to the end of the arena at most")
+        if arena.size and not len(offsets):
+            saved.refuse("arena", f"must be empty where there are no rows, has {arena.size} bytes")
+        rows = cls(np.array(arena), np.array(offsets), np.array(formats))
+        for chunk in rows._chunks():
+            fault = fault_in(rows._read(chunk), schema, positional)
+            if fault is not None:
+                saved.refuse("arena", fault)
+            found = rows.nonzeros(chunk, schema)
+            if len(found.known_to(known, versions[chunk]).ids) < len(found.ids):
+                saved.refuse("arena", "holds a row with features that its version does not know")
+        return rows
 
     def _locate(self, index: Ints) -> tuple[Ints, Ints]:
         last = len(self) - 1
@@ -131,9 +152,9 @@ class PackedRows:
         return Encoded(self.arena, *self._locate(index), self.formats[index])
 
     def _chunks(self) -> Iterator[Ints]:
-        """Consecutive rows that take a bounded number of bytes together."""
+        """Consecutive rows, a bounded number of them that take a bounded number of bytes together."""
         cuts = np.searchsorted(self.offsets, np.arange(0, self.arena.size, _CHUNK_NBYTES))
-        borders = np.unique(np.concatenate([[0], cuts, [len(self)]])).tolist()
+        borders = np.unique(np.concatenate([cuts, np.arange(0, len(self), _CHUNK_ROWS), [len(self)]])).tolist()
         for first, end in pairwise(borders):
             yield np.arange(first, end)
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from smartcl.saved import Saved
 from smartcl.streams.batch import Bools, Ints
 
 
@@ -133,5 +134,6 @@ class FeatureWatch:
         return {"dead_for": self.dead_for}
 
     @classmethod
-    def from_state(cls, state: dict[str, Any]) -> FeatureWatch:
-        return cls(np.array(state["dead_for"], dtype=np.uint8))
+    def from_state(cls, state: dict[str, Any] | Saved, n_features: int | None = None) -> FeatureWatch:
+        """The watch that ``state_dict`` described, over ``n_features`` where their number is known."""
+        return cls(np.array(Saved.of(state, "watch").array("dead_for", (n_features,), "uint8")))

@@ -14,12 +14,10 @@ from smartcl.memory.codecs import Bytes
 from smartcl.memory.columns import Columns, Labels
 from smartcl.memory.packed import PackedRows
 from smartcl.memory.schema import Schema
-from smartcl.memory.versions import lacking, live
-from smartcl.memory.whole import WholeRows
+from smartcl.memory.versions import MAX_VERSIONS, lacking, live, saved_versions
+from smartcl.memory.whole import WHOLE_DTYPES, WholeRows
+from smartcl.saved import Saved
 from smartcl.streams.batch import Bools, Ints, Rows
-
-#: Live versions of the schema; past it, rows of the two oldest are brought under one.
-MAX_VERSIONS = 8
 
 #: A row of a wider sparse stream is always written by feature id.
 MAX_POSITIONAL = 2**16
@@ -92,6 +90,11 @@ class SampleStore:
         return self.schema.features
 
     @property
+    def kind(self) -> dict[str, Any]:
+        """What samples of two stores must have in common to be held together."""
+        return {"n_features": self.n_features, "sparse": self.sparse, "whole_dtype": self.rows.whole_dtype}
+
+    @property
     def labels(self) -> Labels:
         return self.columns.labels
 
@@ -112,7 +115,7 @@ class SampleStore:
 
     @property
     def nbytes(self) -> int:
-        """The bytes of everything held."""
+        """The bytes of everything held; whole rows that have just arrived sparse count as they will be kept."""
         versions = 0 if self.versions is None else self.versions.nbytes
         return self.rows.nbytes + self.columns.nbytes + versions + self.overhead
 
@@ -125,8 +128,8 @@ class SampleStore:
 
     def join(self, other: SampleStore) -> SampleStore:
         """These samples, then the other's. The current schema has the features of both current ones."""
-        if self._kind != other._kind:
-            raise ValueError(f"stores must be of a kind: {self._kind} here, {other._kind} there")
+        if self.kind != other.kind:
+            raise ValueError(f"stores must be of a kind: {self.kind} here, {other.kind} there")
         if self.schema != other.schema:
             both = self.schema.union(other.schema)
             return self.extend(both).join(other.extend(both))
@@ -140,6 +143,13 @@ class SampleStore:
         index = self._positions(index)
         taken = replace(self, rows=self.rows.take(index), columns=self.columns.take(index))
         return taken._settle(self.schemas, self._versions[index])
+
+    def probe(self, among: Ints, count: int) -> SampleStore:
+        """At most ``count`` of these samples, evenly spaced, and one of each version: its masks are the store's."""
+        spaced = among[np.linspace(0, len(among) - 1, min(count, len(among))).astype(np.int64)]
+        if self.versions is None:
+            return self.take(spaced)
+        return self.take(np.union1d(spaced, np.unique(self.versions, return_index=True)[1]))
 
     def restrict(self, schema: Schema) -> SampleStore:
         """The same samples with ``schema`` as the current one; what is out of it is forgotten in every row."""
@@ -181,27 +191,32 @@ class SampleStore:
     def state_dict(self) -> dict[str, Any]:
         """Everything held, as arrays and plain values."""
         return {
-            **self._kind,
+            **self.kind,
             "rows": self.rows.state_dict(),
-            "labels": self.labels,
-            "extra": self.extra,
+            **self.columns.state_dict(),
             "schemas": np.stack([np.packbits(schema.mask) for schema in self.schemas]),
             "versions": self._versions,
         }
 
     @classmethod
-    def from_state(cls, state: dict[str, Any]) -> SampleStore:
-        """The store that ``state_dict`` described."""
-        rows = PackedRows if state["whole_dtype"] is None else WholeRows
-        masks = np.unpackbits(state["schemas"], axis=1, count=state["n_features"]).view(np.bool_)
+    def from_state(cls, state: dict[str, Any] | Saved, n_classes: int | None = None) -> SampleStore:
+        """The store that ``state_dict`` described, or a ``StateError`` where no store can have done so.
+
+        Labels are below ``n_classes``, where their number is known.
+        """
+        saved = Saved.of(state, "store")
+        sparse, dtype, columns = saved.flag("sparse"), saved_dtype(saved), Columns.from_state(saved, n_classes)
+        masks, versions = saved_versions(saved, len(columns), one_only=sparse or dtype is not None)
         schemas = tuple(Schema.of(mask) for mask in masks)
-        return cls(
-            rows.from_state(state["rows"]),
-            Columns.from_state(state["labels"], state["extra"]),
-            schemas,
-            state["sparse"],
-            np.array(state["versions"]) if len(schemas) > 1 else None,
-        )
+        rows: PackedRows | WholeRows
+        if dtype is None:
+            positional = cls.empty(schemas[-1].n_features, sparse)._positional
+            rows = PackedRows.from_state(saved.part("rows"), masks, versions, schemas[-1], positional)
+        elif schemas[-1].is_full:
+            rows = WholeRows.from_state(saved.part("rows"), len(columns), schemas[-1].n_features, dtype)
+        else:
+            saved.refuse("schemas", "must have all features where samples are kept whole")
+        return cls(rows, columns, schemas, sparse, np.array(versions) if len(schemas) > 1 else None)
 
     @property
     def _versions(self) -> Bytes:
@@ -210,10 +225,6 @@ class SampleStore:
     @property
     def _positional(self) -> bool:
         return not self.sparse or self.n_features <= MAX_POSITIONAL
-
-    @property
-    def _kind(self) -> dict[str, Any]:
-        return {"n_features": self.n_features, "sparse": self.sparse, "whole_dtype": self.rows.whole_dtype}
 
     def _positions(self, index: Ints | Bools) -> Ints:
         if index.dtype == np.bool_:
@@ -250,12 +261,22 @@ class SampleStore:
         return store._move([oldest, oldest, *others], kept[-1])
 
 
+def saved_dtype(saved: Saved) -> str | None:
+    """The dtype in which a saved store keeps its rows whole, if it does."""
+    if not saved.has("whole_dtype"):
+        return None
+    dtype = saved.text("whole_dtype")
+    if dtype not in WHOLE_DTYPES:
+        saved.refuse("whole_dtype", f"must be one of {', '.join(WHOLE_DTYPES)}, is {dtype!r}")
+    return dtype
+
+
 def describe(store: SampleStore, budget: Budget | None = None) -> str:
     """A store in one line.
 
     >>> describe(SampleStore.empty(n_features=784, sparse=False), Budget(1_000_000))
     '0 samples in 0 B of 1 MB, 784 of 784 features kept'
     """
-    limit = "" if budget is None else f" of {format_bytes(budget.nbytes)}"
+    limit = "" if budget is None else f"{', ' if budget.is_unbounded else ' of '}{format_bytes(budget.nbytes)}"
     kept = f"{len(store.schema):,} of {store.n_features:,} features kept"
     return f"{len(store):,} samples in {format_bytes(store.nbytes)}{limit}, {kept}"

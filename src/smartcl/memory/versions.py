@@ -7,8 +7,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from smartcl.memory.codecs import Bytes
+from smartcl.memory.formats import mask_nbytes
 from smartcl.memory.schema import Schema
+from smartcl.saved import Saved
 from smartcl.streams.batch import Bools
+
+#: Live versions of the schema; past it, rows of the two oldest are brought under one.
+MAX_VERSIONS = 8
 
 
 def live(schemas: Sequence[Schema], versions: Bytes) -> tuple[tuple[Schema, ...], Bytes | None]:
@@ -38,3 +43,18 @@ def lacking(schemas: tuple[Schema, ...], versions: Bytes | None) -> Bools | None
         return None
     features = schemas[-1].features
     return np.stack([~schema.mask[features] for schema in schemas])[versions]
+
+
+def saved_versions(saved: Saved, n_rows: int, one_only: bool) -> tuple[Bools, Bytes]:
+    """The masks of a saved store's schemas and each row's version, if ``live`` can have left them so."""
+    n_features = saved.whole("n_features", low=1)
+    bits = np.unpackbits(saved.array("schemas", (None, mask_nbytes(n_features)), "uint8"), axis=1).view(np.bool_)
+    if not 1 <= len(bits) <= (1 if one_only else MAX_VERSIONS):
+        saved.refuse("schemas", f"must be 1 to {MAX_VERSIONS}, and 1 for sparse or whole rows; there are {len(bits)}")
+    masks = bits[:, :n_features]
+    if bits[:, n_features:].any() or (masks > masks[-1]).any() or len(np.unique(masks, axis=0)) < len(masks):
+        saved.refuse("schemas", "must differ, and have features of the last only")
+    versions = saved.array("versions", (n_rows,), "uint8")
+    if not np.isin(np.arange(len(masks) - 1), versions).all() or versions.max(initial=0) >= len(masks):
+        saved.refuse("versions", f"must be numbers of the {len(masks)} schemas, and leave out none but the last")
+    return masks, versions

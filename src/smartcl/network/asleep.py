@@ -41,6 +41,15 @@ class SleepingRows:
     def columns(self) -> dict[str, torch.Tensor]:
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
+    def take(self, rows: torch.Tensor) -> SleepingRows:
+        """Copies of some rows."""
+        return SleepingRows(**{name: column.index_select(0, rows) for name, column in self.columns().items()})
+
+    def put(self, rows: torch.Tensor, others: SleepingRows) -> None:
+        """Some rows as these others are."""
+        for name, column in self.columns().items():
+            column.index_copy_(0, rows, getattr(others, name))
+
     def grow(self, capacity: int) -> None:
         """Make room for so many rows; what a new one holds is arbitrary."""
         for name, column in self.columns().items():

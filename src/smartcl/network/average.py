@@ -30,6 +30,13 @@ class WeightAverage:
         self.step = 0
         self.network = network.shadow()
 
+    def copy(self) -> WeightAverage:
+        """The same average, to be moved without moving this one."""
+        twin = WeightAverage.__new__(WeightAverage)
+        vars(twin).update(vars(self))
+        twin.network = self.network.copy()
+        return twin
+
     def update(self, network: MLP) -> None:
         """Follow the weights by one step."""
         self.step += 1
@@ -39,6 +46,10 @@ class WeightAverage:
         theirs: list[torch.Tensor] = list(network.parameters())
         with torch.no_grad():
             torch._foreach_lerp_(ours, theirs, 1 - warm_decay(self.decay, self.step) ** self.every)
+
+    def restart(self, network: MLP) -> None:
+        """After the network began anew: so does its average."""
+        self.network = network.shadow()
 
     def resize(self, network: MLP) -> None:
         """After the network grew: new weights start at their present value."""

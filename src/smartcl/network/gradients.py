@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import nn
@@ -87,14 +88,14 @@ def squared_lengths(rows: Prepared) -> torch.Tensor:
         return rows.square().sum(dim=1)
     if isinstance(rows, Columns):
         return rows.values.square().sum(dim=1)
-    lengths = rows.to_scipy().power(2).sum(axis=1)
-    return torch.from_numpy(lengths)
+    with np.errstate(over="ignore"):
+        return torch.from_numpy(rows.to_scipy().power(2).sum(axis=1))
 
 
 def cosine_matrix(products: torch.Tensor, norms_a: torch.Tensor, norms_b: torch.Tensor) -> torch.Tensor:
-    """Cosines from inner products and squared norms; a zero gradient has cosine 0 with everything."""
+    """Cosines from inner products and squared norms; a gradient of zero or beyond measure has cosine 0 with all."""
     scale = norms_a.clamp(min=0).sqrt()[:, None] * norms_b.clamp(min=0).sqrt()[None, :]
-    return torch.where(scale > 0, products / scale.clamp(min=1e-30), 0.0).clamp_(-1.0, 1.0)
+    return torch.where(scale > 0, products / scale.clamp(min=1e-30), 0.0).nan_to_num_(nan=0.0).clamp_(-1.0, 1.0)
 
 
 def cosines_to_mean(products: torch.Tensor, norms: torch.Tensor, within: torch.Tensor) -> torch.Tensor:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -31,6 +32,13 @@ class DenseInput(nn.Module):
         self.weight = nn.Parameter(initial.weights(n_features, width, n_features))
         self.bias = nn.Parameter(initial.bias(n_features, width))
 
+    @torch.no_grad()
+    def redraw(self, initial: Initial) -> None:
+        """Begin anew."""
+        n_features, width = self.weight.shape
+        self.weight.copy_(initial.weights(n_features, width, n_features))
+        self.bias.copy_(initial.bias(n_features, width))
+
     def forward(self, *parts: Prepared) -> torch.Tensor:
         if len(parts) == 1 and isinstance(parts[0], torch.Tensor):
             return torch.addmm(self.bias, parts[0], self.weight)
@@ -56,7 +64,7 @@ class RowInput(nn.Module):
 
     def __init__(self, n_features: int, width: int, initial: Initial) -> None:
         super().__init__()
-        self.table = RowTable(n_features, width, lambda rows: initial.weights(n_features, width, rows))
+        self.table = RowTable(n_features, width, partial(initial.weights, n_features, width))
         self.bias = nn.Parameter(initial.bias(n_features, width))
 
     def forward(self, *parts: Prepared) -> torch.Tensor:
@@ -67,6 +75,12 @@ class RowInput(nn.Module):
         look_up = self.table.activate if torch.is_grad_enabled() else self.table.peek
         rows, local = look_up(bag.indices)
         return embedding_sum(rows, local, bag) + self.bias
+
+    def redraw(self, initial: Initial) -> None:
+        """Begin anew with the rows awake; those asleep wake to a network that listens again."""
+        self.table.redraw()
+        with torch.no_grad():
+            self.bias.copy_(initial.bias(self.table.n_features, len(self.bias)))
 
     def group_norms(self) -> torch.Tensor:
         """The norm of each feature's row; zero for a feature that was never seen."""
@@ -174,13 +188,38 @@ class MLP(nn.Module):
             grown.bias[: last.out_features] = last.bias
         self.layers[-1] = grown
 
+    def is_dead(self) -> bool:
+        """The last step had a slope at the logits, and none of it came through to the first layer."""
+        above, below = self.head.bias.grad, self.first.bias.grad
+        return above is not None and below is not None and bool(above.any()) and not bool(below.any())
+
+    def redraw(self, rng: np.random.Generator) -> None:
+        """Begin anew, all layers."""
+        assert not isinstance(self.first, AveragedRowInput)
+        initial = Initial(self.init, rng)
+        self.first.redraw(initial)
+        with torch.no_grad():
+            for layer in self.layers:
+                assert isinstance(layer, nn.Linear)
+                fresh = linear(layer.in_features, layer.out_features, initial)
+                layer.weight.copy_(fresh.weight)
+                layer.bias.copy_(fresh.bias)
+
+    def copy(self) -> MLP:
+        """The same network, to be moved without moving this one. A row table is shared: it can undo what was done."""
+        return self._twin(self.first)
+
     def shadow(self) -> MLP:
         """A copy that another hand will move: the weights' average. A row table keeps its own averages: shared."""
-        copy = MLP.__new__(MLP)
-        nn.Module.__init__(copy)
-        first = AveragedRowInput(self.first) if isinstance(self.first, RowInput) else deepcopy(self.first)
-        copy.init, copy.first, copy.layers = self.init, first, deepcopy(self.layers)
-        return copy.requires_grad_(False)
+        first = AveragedRowInput(self.first) if isinstance(self.first, RowInput) else self.first
+        return self._twin(first).requires_grad_(False)
+
+    def _twin(self, first: DenseInput | RowInput | AveragedRowInput) -> MLP:
+        shared = {} if self.table is None else {id(self.table): self.table}
+        twin = MLP.__new__(MLP)
+        nn.Module.__init__(twin)
+        twin.init, twin.first, twin.layers = self.init, deepcopy(first, shared), deepcopy(self.layers)
+        return twin
 
 
 def linear(fan_in: int, fan_out: int, initial: Initial) -> nn.Linear:

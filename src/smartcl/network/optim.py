@@ -2,31 +2,67 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import Any
 
 import torch
-from torch import nn
+from torch.optim.adam import adam
 
 from smartcl.network.mlp import MLP
-from smartcl.network.sleep import RowSchedule
+from smartcl.network.sleep import MOST_STEPS, RowSchedule
+from smartcl.saved import Saved
 
 
 class Adam:
-    """Fused Adam on a network's parameters, and the row-wise form on its row table if it has one."""
+    """Fused Adam on a network's parameters, and the row-wise form on its row table if it has one.
+
+    Torch's fused kernel is called as it is: a ``torch.optim.Adam`` would be made anew for each copy of the network.
+    """
 
     def __init__(self, network: MLP, lr: float, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8) -> None:
-        if not lr > 0:
-            raise ValueError(f"lr must be positive, got {lr}")
+        if not (lr > 0 and isfinite(lr)):
+            raise ValueError(f"lr must be positive and finite, got {lr}")
         self.network = network
         self.lr, self.betas, self.eps = lr, betas, eps
-        self._adam = torch.optim.Adam(network.parameters(), lr=lr, betas=betas, eps=eps, fused=True)
+        self.steps = 0
+        self._mean = {name: torch.zeros_like(value.detach()) for name, value in network.named_parameters()}
+        self._square = {name: torch.zeros_like(value.detach()) for name, value in network.named_parameters()}
+
+    def copy(self, network: MLP) -> Adam:
+        """The same moments for a copy of the network."""
+        twin = Adam.__new__(Adam)
+        vars(twin).update(vars(self))
+        twin.network = network
+        twin._mean = {name: value.clone() for name, value in self._mean.items()}
+        twin._square = {name: value.clone() for name, value in self._square.items()}
+        return twin
 
     def zero_grad(self) -> None:
-        self._adam.zero_grad(set_to_none=True)
+        for parameter in self.network.parameters():
+            parameter.grad = None
 
+    @torch.no_grad()
     def step(self) -> None:
         """Move every weight along its gradient."""
-        self._adam.step()
+        moved = [(name, value, value.grad) for name, value in self.network.named_parameters() if value.grad is not None]
+        (beta1, beta2), steps = self.betas, torch.tensor(float(self.steps))
+        adam(
+            [value for _, value, _ in moved],
+            [slope for _, _, slope in moved if slope is not None],
+            [self._mean[name] for name, _, _ in moved],
+            [self._square[name] for name, _, _ in moved],
+            [],
+            [steps.clone() for _ in moved],
+            fused=True,
+            amsgrad=False,
+            beta1=beta1,
+            beta2=beta2,
+            lr=self.lr,
+            weight_decay=0.0,
+            eps=self.eps,
+            maximize=False,
+        )
+        self.steps += 1
         if self.network.table is not None:
             self.network.table.apply_gradient()
 
@@ -35,35 +71,43 @@ class Adam:
         if self.network.table is not None:
             self.network.table.schedule = RowSchedule(self.lr, self.betas, self.eps, shrink, average)
 
-    def metric(self, parameter: nn.Parameter) -> torch.Tensor:
-        """``(√v̂ + ε)/lr``: the diagonal metric in which Adam's last step was a gradient step."""
-        state = self._adam.state[parameter]
-        correction = 1 - self.betas[1] ** float(state["step"])
-        metric: torch.Tensor = (state["exp_avg_sq"] / correction).sqrt_().add_(self.eps).div_(self.lr)
+    def metric(self, name: str) -> torch.Tensor:
+        """``(√v̂ + ε)/lr`` of a weight: the diagonal metric in which Adam's last step was a gradient step."""
+        correction = 1 - self.betas[1] ** self.steps
+        metric: torch.Tensor = (self._square[name] / correction).sqrt_().add_(self.eps).div_(self.lr)
         return metric
 
     def resize(self) -> None:
         """After the network grew: moments of the old weights stay, those of new weights start at zero."""
-        before = list(self._adam.state.values())
-        fresh = torch.optim.Adam(self.network.parameters(), lr=self.lr, betas=self.betas, eps=self.eps, fused=True)
-        for parameter, old in zip(self.network.parameters(), before, strict=False):
-            state = {"step": old["step"]}
-            for name in ("exp_avg", "exp_avg_sq"):
-                grown = torch.zeros_like(parameter)
-                grown[tuple(slice(0, size) for size in old[name].shape)] = old[name]
-                state[name] = grown
-            fresh.state[parameter] = state
-        self._adam = fresh
+        for moments in (self._mean, self._square):
+            for name, parameter in self.network.named_parameters():
+                grown = torch.zeros_like(parameter.detach())
+                grown[tuple(slice(0, size) for size in moments[name].shape)] = moments[name]
+                moments[name] = grown
+
+    def forget(self) -> None:
+        """Zero moments, as for weights that begin anew; the count of steps goes on."""
+        for value in (*self._mean.values(), *self._square.values()):
+            value.zero_()
+
+    def moments(self) -> list[torch.Tensor]:
+        return [*self._mean.values(), *self._square.values()]
 
     def state_dict(self) -> dict[str, Any]:
-        moments = [
-            {name: value.clone() for name, value in self._adam.state[parameter].items()}
-            for parameter in self.network.parameters()
-            if parameter in self._adam.state
-        ]
-        return {"moments": moments}
+        return {
+            "steps": self.steps,
+            "mean": {name: value.clone() for name, value in self._mean.items()},
+            "square": {name: value.clone() for name, value in self._square.items()},
+        }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        self._adam.state.clear()
-        for parameter, moments in zip(self.network.parameters(), state["moments"], strict=False):
-            self._adam.state[parameter] = {name: value.clone() for name, value in moments.items()}
+        """Go on from ``state_dict()``; what does not fit this network is refused."""
+        saved = Saved(state, "optimizer")
+        shapes = {name: tuple(value.shape) for name, value in self.network.named_parameters()}
+        steps = saved.whole("steps", 0, MOST_STEPS)
+        mean, square = saved.tensors("mean", shapes), saved.tensors("square", shapes)
+        if any(bool((value < 0).any()) for value in square.values()):
+            saved.refuse("square", "must not be negative")
+        self.steps = steps
+        self._mean = {name: value.clone() for name, value in mean.items()}
+        self._square = {name: value.clone() for name, value in square.items()}

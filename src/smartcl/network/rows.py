@@ -9,6 +9,8 @@ non-zeros and those it replays.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
+from threading import RLock, get_ident
 from typing import Any
 
 import torch
@@ -16,16 +18,40 @@ import torch
 from smartcl.network.asleep import SleepingRows
 from smartcl.network.awake import AwakeRows, grown
 from smartcl.network.prox import row_norms
-from smartcl.network.sleep import RowSchedule
+from smartcl.network.sleep import MOST_STEPS, RowSchedule
+from smartcl.saved import Saved
 
 #: Sleeping rows looked at at a time: what is made of them stays in the cache.
 PIECE = 1024
 
 
+@dataclass
+class Journal:
+    """How a table was when a call began: its size, its step, and the rows that changed since, as they were."""
+
+    used: int
+    step: int
+    row_of: torch.Tensor
+    asleep: SleepingRows
+    before: list[tuple[torch.Tensor, SleepingRows]] = field(default_factory=list)
+    _noted: torch.Tensor | None = None
+
+    def note(self, rows: torch.Tensor, asleep: SleepingRows) -> None:
+        """These rows are about to change; what is noted already, and what was not there yet, is passed over."""
+        if self._noted is None:
+            self._noted = torch.zeros(self.used, dtype=torch.bool)
+        rows = rows[rows < self.used]
+        rows = rows[~self._noted[rows]]
+        self.before.append((rows, asleep.take(rows)))
+        self._noted[rows] = True
+
+
 class RowTable:
     """The rows of the features seen so far: all of them asleep, and those awake as they are now.
 
-    What ``activate`` wakes stays awake until ``commit`` puts it back; ``rollback`` forgets it instead.
+    What ``activate`` wakes stays awake until ``commit`` puts it back. A call is one batch or several: ``begin``, then
+    for each ``start_batch`` and ``finish_batch``; until the next ``begin``, ``rollback`` goes back to where it began.
+    Meanwhile another thread sees the table as the last finished batch left it.
 
     >>> table = RowTable(n_features=1_000_000, width=2, initial=lambda rows: torch.ones(rows, 2))
     >>> rows, local = table.activate(torch.tensor([7, 999_999, 7]))
@@ -44,7 +70,20 @@ class RowTable:
         #: Where each row is among those awake, or -1.
         self._position = torch.zeros(0, dtype=torch.int64)
         self._leaf = torch.zeros(0, width)
-        self._before = (0, 0)
+        self._journal: Journal | None = None
+        #: The thread that is learning a batch, and the size and step of the table before it.
+        self._learning: int | None = None
+        self._finished = (0, 0)
+        #: Held while rows fall asleep, and by whoever reads them from another thread.
+        self.lock = RLock()
+
+    def __getstate__(self) -> dict[str, Any]:
+        with self.lock:
+            self.commit()
+            return {**vars(self), "lock": None, "_journal": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, lock=RLock())
 
     def __len__(self) -> int:
         return self._used
@@ -82,6 +121,8 @@ class RowTable:
         A feature never seen has zeros.
         """
         average = average and bool(self.schedule.average)
+        if self._learning not in (None, get_ident()):
+            return self._peek_finished(features, average)
         places = self._places_awake(features)
         if places is not None:
             return self._awake.state.average if average else self._awake.state.weight, places
@@ -128,21 +169,55 @@ class RowTable:
         """The weights of all rows now, in order of first sight."""
         return torch.cat([self._look(some, average=False) for some in self._pieces()])
 
-    def begin(self) -> None:
-        """From here on, what happens can be undone by ``rollback``."""
+    def redraw(self) -> None:
+        """Let the rows awake begin anew."""
+        now = self._awake.state
+        now.weight.copy_(self._initial(len(self._awake)))
+        now.mean.zero_()
+        now.square.zero_()
+        now.average.copy_(now.weight)
+
+    def begin(self) -> Journal:
+        """A call begins: what ``rollback`` takes to undo it."""
         self.commit()
-        self._before = (self._used, self.step)
+        self._journal = Journal(self._used, self.step, self._row_of, self.asleep)
+        return self._journal
+
+    def start_batch(self) -> None:
+        """Put to sleep what the last batch left awake. From here on the rows awake are unfinished."""
+        with self.lock:
+            self.commit()
+            self._finished = (self._used, self.step)
+            self._learning = get_ident()
+
+    def finish_batch(self) -> None:
+        """The rows awake are as the batch leaves them."""
+        self._awake.follow(self.schedule, self.step)
+        self._learning = None
 
     def commit(self) -> None:
-        """What happened stands."""
-        self._put_back(self.asleep)
-        self._dismiss()
+        """Put the rows awake to sleep as they are. Interrupted, it can be done again."""
+        with self.lock:
+            if self._journal is not None and len(self._awake):
+                self._journal.note(self._awake.rows, self.asleep)
+            self._put_back(self.asleep)
+            self._dismiss()
 
-    def rollback(self) -> None:
-        """Back to ``begin``."""
-        self._dismiss()
-        self._used, self.step = self._before
-        self._row_of[self._row_of >= self._used] = -1
+    def rollback(self, journal: Journal | None) -> None:
+        """Back to where a call began; None: it had not got so far, and what is awake is from before it."""
+        with self.lock:
+            if journal is None:
+                self._put_back(self.asleep)
+            else:
+                self._used, self.step = journal.used, journal.step
+                self._row_of, self.asleep = journal.row_of, journal.asleep
+                for rows, before in journal.before:
+                    self.asleep.put(rows, before)
+                self._row_of[self._row_of >= self._used] = -1
+            self._awake.clear()
+            self._position = torch.full((len(self.asleep),), -1)
+            self._leaf = self._leaf.new_zeros(0, self._leaf.shape[1])
+            self._learning = self._journal = None
 
     def state_dict(self) -> dict[str, Any]:
         rows = SleepingRows(**{name: column[: self._used].clone() for name, column in self.asleep.columns().items()})
@@ -150,15 +225,44 @@ class RowTable:
         return {"step": self.step, "row_of": self._row_of.clone(), **rows.columns()}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on from ``state_dict()``; what does not fit this table is refused."""
+        saved = Saved(state, "table")
+        step = saved.whole("step", 0, MOST_STEPS)
+        row_of = saved.tensor("row_of", (self.n_features,), torch.int32)
+        width = self._leaf.shape[1]
+        used = len(saved.tensor("weight", (None, width)))
+        known = row_of[row_of >= 0]
+        if int(row_of.min()) < -1 or len(known) != used or not torch.equal(known.sort().values, torch.arange(used)):
+            saved.refuse("row_of", f"must number the {used} rows there are, each once")
+        shapes = {name: tuple(column.shape[1:]) for name, column in self.asleep.columns().items()}
+        dtypes = {name: column.dtype for name, column in self.asleep.columns().items()}
+        columns = {name: saved.tensor(name, (used, *shape), dtypes[name]) for name, shape in shapes.items()}
+        if bool(((columns["last"] < 0) | (columns["last"] > step)).any()):
+            saved.refuse("last", f"must lie from 0 to {step}, the steps taken")
+        if bool((columns["square"] < 0).any()):
+            saved.refuse("square", "must not be negative")
         self._dismiss()
-        self.step = int(state["step"])
-        self._row_of = state["row_of"].clone()
-        self.asleep = SleepingRows(**{name: state[name].clone() for name in self.asleep.columns()})
-        self._used = len(self.asleep)
+        self.step, self._row_of, self._used = step, row_of.clone(), used
+        self.asleep = SleepingRows(**{name: column.clone() for name, column in columns.items()})
         self._position = torch.full((self._used,), -1)
+
+    def unfinished(self) -> list[torch.Tensor]:
+        """What a batch has made of the rows awake: all that must be finite for it to count."""
+        return [self._awake.state.weight, self._awake.state.square]
 
     def _pieces(self) -> tuple[torch.Tensor, ...]:
         return torch.split(torch.arange(self._used), PIECE)
+
+    def _peek_finished(self, features: torch.Tensor, average: bool) -> tuple[torch.Tensor, torch.Tensor]:
+        """Rows as the last finished batch left them, whatever another thread is learning now."""
+        with self.lock:
+            used, step = self._finished
+            distinct, local = torch.unique(features, return_inverse=True)
+            rows = self._row_of[distinct].long()
+            values = torch.zeros(len(distinct), self._leaf.shape[1])
+            for known in torch.split(((rows >= 0) & (rows < used)).nonzero()[:, 0], PIECE):
+                values[known] = self.asleep.look(rows[known], self.schedule, step, average)
+            return values, local
 
     def _places_awake(self, features: torch.Tensor) -> torch.Tensor | None:
         """Each feature's place among the rows awake, if all of them are."""

@@ -17,6 +17,9 @@ import torch
 
 Betas: TypeAlias = tuple[float, float]
 
+#: More steps than any stream takes: a saved count beyond it is damage.
+MOST_STEPS = 2**53
+
 #: Steps between two looks of an average at the weights.
 AVERAGE_EVERY = 4
 

@@ -17,6 +17,7 @@ from smartcl.network.mlp import MLP
 from smartcl.regularizers.growth import accumulated, grown
 from smartcl.regularizers.regularizer import QuadraticPenalty
 from smartcl.regularizers.sensitivity import CHUNK, mean_gradients
+from smartcl.saved import Saved
 
 
 def fisher_diagonal(network: MLP, rows: Prepared, chunk: int = CHUNK) -> dict[str, torch.Tensor]:
@@ -79,9 +80,9 @@ class EWC(QuadraticPenalty):
     def state_dict(self) -> dict[str, Any]:
         return {**super().state_dict(), "constant": self.constant}
 
-    def load_state_dict(self, state: dict[str, Any]) -> None:
-        super().load_state_dict(state)
-        self.constant = float(state["constant"])
+    def load_state_dict(self, saved: Saved, network: MLP) -> None:
+        super().load_state_dict(saved, network)
+        self.constant = saved.number("constant", low=0.0)
 
 
 class OnlineEWC(QuadraticPenalty):

@@ -7,7 +7,9 @@ import torch
 from smartcl.network.mlp import MLP, DenseInput
 from smartcl.network.optim import Adam
 from smartcl.network.prox import group_lasso, prox_preconditioned, shrink_rows_, subgradient
+from smartcl.network.sleep import MOST_STEPS
 from smartcl.regularizers.regularizer import Regularizer
+from smartcl.saved import Saved
 from smartcl.settings import setting
 
 FORMS = ("decoupled", "exact", "subgradient")
@@ -39,14 +41,14 @@ class GroupLasso(Regularizer):
         return self.strength * group_lasso(weights["first.weight"])
 
     def add_gradient(self, network: MLP) -> None:
-        if self.strength and self.form == "subgradient":
+        if self.strength and self.form == "subgradient" and has_slope(network):
             weight = next(weight for name, weight, _ in network.slots() if name == "first.weight")
             assert weight.grad is not None
             weight.grad.add_(subgradient(weight.detach()), alpha=self.strength)
 
     @torch.no_grad()
     def after_step(self, network: MLP, optimizer: Adam) -> None:
-        self._steps += 1
+        self._steps += has_slope(network)
         if self.strength and self.form == "decoupled" and isinstance(network.first, DenseInput):
             shrink_rows_(network.first.weight, optimizer.lr * self.strength)
 
@@ -58,7 +60,7 @@ class GroupLasso(Regularizer):
         if isinstance(network.first, DenseInput):
             weight = network.first.weight
             if self.form == "exact":
-                weight.copy_(prox_preconditioned(weight, optimizer.metric(weight), self.strength * steps))
+                weight.copy_(prox_preconditioned(weight, optimizer.metric("first.weight"), self.strength * steps))
             elif self.form == "subgradient":
                 weight[weight.abs().amax(dim=1) < self.threshold] = 0.0
         elif network.table is not None and self.form == "exact":
@@ -72,5 +74,15 @@ class GroupLasso(Regularizer):
     def state_dict(self) -> dict[str, int]:
         return {"steps": self._steps}
 
-    def load_state_dict(self, state: dict[str, int]) -> None:
-        self._steps = int(state["steps"])
+    def load_state_dict(self, saved: Saved, network: MLP) -> None:
+        self._steps = saved.whole("steps", 0, MOST_STEPS)
+
+
+def has_slope(network: MLP) -> bool:
+    """Whether the last step's loss depended on the network at all.
+
+    If not, it says nothing against any feature: Adam would make a full step of the penalty alone, and the proximal step
+    a metric of its epsilon.
+    """
+    slope = network.head.weight.grad
+    return slope is None or bool(slope.any())

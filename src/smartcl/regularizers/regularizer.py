@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from copy import copy
+from typing import Any, Self
 
 import torch
 
 from smartcl.network.inputs import Prepared
 from smartcl.network.mlp import MLP
 from smartcl.network.optim import Adam
+from smartcl.saved import Saved
 from smartcl.settings import setting
 
 
@@ -38,11 +40,15 @@ class Regularizer:
         """By how much each step shortens every row of a row table, touched or not."""
         return 0.0
 
+    def copy(self) -> Self:
+        """The same penalty, to go on without changing this one."""
+        return copy(self)
+
     def state_dict(self) -> dict[str, Any]:
         return {}
 
-    def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Continue from ``state_dict()``."""
+    def load_state_dict(self, saved: Saved, network: MLP) -> None:
+        """Go on from ``state_dict()``; what does not fit this network is refused."""
 
 
 class QuadraticPenalty(Regularizer):
@@ -82,8 +88,27 @@ class QuadraticPenalty(Regularizer):
         self.anchors = {name: weights[name].clone() for name in importance}
         self.importance = importance
 
+    def copy(self) -> Self:
+        twin = super().copy()
+        twin.anchors, twin.importance = dict(self.anchors), dict(self.importance)
+        return twin
+
     def state_dict(self) -> dict[str, Any]:
         return {"anchors": dict(self.anchors), "importance": dict(self.importance)}
 
-    def load_state_dict(self, state: dict[str, Any]) -> None:
-        self.anchors, self.importance = dict(state["anchors"]), dict(state["importance"])
+    def load_state_dict(self, saved: Saved, network: MLP) -> None:
+        self.anchors = within(network, saved, "anchors")
+        self.importance = saved.tensors("importance", {name: tuple(a.shape) for name, a in self.anchors.items()})
+
+
+def within(network: MLP, saved: Saved, name: str) -> dict[str, torch.Tensor]:
+    """Saved values of some of the network's weights, or of the part of each that was there when they were noted."""
+    values, weights = saved.part(name), network.full_weights()
+    noted = {}
+    for key in saved.entries(name):
+        if key not in weights:
+            saved.refuse(name, f"must name weights of the network, {', '.join(weights)}")
+        noted[key] = value = values.tensor(key, (None,) * weights[key].ndim)
+        if any(mine > whole for mine, whole in zip(value.shape, weights[key].shape, strict=True)):
+            values.refuse(key, f"has the shape {tuple(value.shape)}, larger than the weights it is for")
+    return noted

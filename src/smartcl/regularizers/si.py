@@ -5,7 +5,7 @@ Zenke, Poole, Ganguli, "Continual learning through synaptic intelligence", ICML 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import torch
 
@@ -13,6 +13,7 @@ from smartcl.network.inputs import Prepared
 from smartcl.network.mlp import MLP
 from smartcl.network.optim import Adam
 from smartcl.regularizers.regularizer import QuadraticPenalty
+from smartcl.saved import Saved
 
 DAMPING = 0.1
 
@@ -81,12 +82,17 @@ class SI(QuadraticPenalty):
         self.anchor_at(network, importance)
         self.gain = {name: torch.zeros_like(gain) for name, gain in self.gain.items()}
 
+    def copy(self) -> Self:
+        twin = super().copy()
+        twin.gain, twin._step = _copies(self.gain), []
+        return twin
+
     def state_dict(self) -> dict[str, Any]:
         return {**super().state_dict(), "gain": _copies(self.gain)}
 
-    def load_state_dict(self, state: dict[str, Any]) -> None:
-        super().load_state_dict(state)
-        self.gain = _copies(state["gain"])
+    def load_state_dict(self, saved: Saved, network: MLP) -> None:
+        super().load_state_dict(saved, network)
+        self.gain = _copies(saved.tensors("gain", {name: tuple(a.shape) for name, a in self.anchors.items()}))
 
     def _start(self, name: str, present: torch.Tensor) -> None:
         """Weights first seen now start their way here, without any importance yet."""

@@ -12,7 +12,8 @@ class Reservoir:
 
     Each sample draws a random key once; those with the smallest keys stay, as many as fit. The keys are exponential,
     not uniform: near zero, where the survivors of a long stream live, a float32 has all its precision. If sizes
-    differ, a later sample may sit in the gap left by one that did not fit, always less than one sample's bytes.
+    differ, a later sample may sit in the gap left by one that did not fit: usually less than one sample's bytes, and
+    where a single one takes an eighth of the memory or more, it may be passed over for several smaller ones.
 
     >>> rng = np.random.default_rng(0)
     >>> pool = Pool(np.full(6, 10), np.zeros(6, int), np.zeros(6, np.float32), n_memory=0, geometry=None)

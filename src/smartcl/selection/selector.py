@@ -15,6 +15,9 @@ from smartcl.streams.batch import Ints
 
 Scores = NDArray[np.float32]
 
+#: The share of its room that a memory may leave empty for the sake of the order of samples.
+MOST_LEFT = 1 / 8
+
 
 class Geometry(Protocol):
     """What a policy may ask the network about samples of the pool."""
@@ -76,8 +79,18 @@ class Selector(Protocol):
 def longest_fit(order: Ints, sizes: Ints, room: int) -> Ints:
     """The longest run from the start of ``order`` that fits ``room``, in ascending position.
 
+    A sample so large that the run would end with much of the room empty is passed over.
+
     >>> longest_fit(np.array([2, 0, 1]), sizes=np.array([5, 3, 4]), room=9)
     array([0, 2])
+    >>> longest_fit(np.array([2, 0, 1]), sizes=np.array([60, 3, 4]), room=61)
+    array([1, 2])
     """
-    fitting = int(np.searchsorted(np.cumsum(sizes[order]), room, side="right"))
-    return np.sort(order[:fitting])
+    runs, left = [order[:0]], room
+    while len(order) and left > MOST_LEFT * room:
+        fitting = int(np.searchsorted(np.cumsum(sizes[order]), left, side="right"))
+        run, order = np.split(order, [fitting])
+        runs.append(run)
+        left -= int(sizes[run].sum())
+        order = order[sizes[order] <= left]
+    return np.sort(np.concatenate(runs))

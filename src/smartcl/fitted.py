@@ -1,0 +1,163 @@
+"""What learning has made of an estimator, as one value: a learner, the labels it knows, and how it was built.
+
+It is replaced as a whole, and saved and loaded as a whole: a folder, a pickle and a deep copy hold the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smartcl.learners.learner import MOST_CLASSES, Learner
+from smartcl.learners.methods import build_learner, find_method
+from smartcl.saved import Saved
+from smartcl.streams.stream import InputSpec
+
+Labels = NDArray[Any]
+
+#: By the kind of their NumPy dtype, labels that can be told apart from each other.
+FAMILIES = {"b": "truth values", "i": "numbers", "u": "numbers", "f": "numbers", "U": "text", "M": "dates"}
+
+
+@dataclass(frozen=True)
+class Built:
+    """What a learner was made from: it can be made again."""
+
+    method: str
+    memory: str | int
+    parameters: Mapping[str, Any]
+    spec: InputSpec
+
+    @classmethod
+    def of(
+        cls, method: str, memory: str | int | np.integer[Any], parameters: Mapping[str, Any], spec: InputSpec
+    ) -> Built:
+        """With the parameters checked and put in their own types, for a stream that never says that a task ends."""
+        found = find_method(method)
+        if found.task_aware:
+            raise ValueError(
+                f"method {method!r} must be told which task each batch is of, which an estimator cannot: "
+                "use smartcl.build_learner and Batch(x, y, task)"
+            )
+        plain = int(memory) if isinstance(memory, np.integer) else memory
+        return cls(method, plain, found.coerce(found.without_task_ends(parameters)), spec)
+
+    def learner(self, seed: int = 0) -> Learner:
+        return build_learner(self.method, self.spec, self.memory, seed, **self.parameters)
+
+    def state_dict(self) -> dict[str, Any]:
+        return {**asdict(self), "parameters": dict(self.parameters)}
+
+    @classmethod
+    def from_state(cls, saved: Saved) -> Built:
+        parameters = {name: as_given(value) for name, value in saved.entries("parameters").items()}
+        spec = saved.part("spec")
+        return cls(
+            saved.text("method"),
+            saved.one_of("memory", int, str),
+            parameters,
+            InputSpec(
+                n_features=spec.whole("n_features", 1, 2**31),
+                n_classes=spec.whole("n_classes", 1, MOST_CLASSES),
+                dtype=spec.choice("dtype", "uint8", "float32"),
+                sparse=spec.flag("sparse"),
+                offset=spec.number("offset"),
+                scale=spec.number("scale"),
+            ),
+        )
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A learner, the label of each of its outputs, and whether there may be more of them.
+
+    ``companions`` are what others keep in the same folder, such as an event model's calibration: carried along.
+    """
+
+    learner: Learner
+    names: Labels
+    fixed: bool
+    built: Built
+    companions: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def classes(self) -> Labels:
+        """The labels by column of the probabilities; names may be ahead of them while classes are being added."""
+        with self.learner.finished() as learner:
+            return self.names[: learner.spec.n_classes]
+
+    def state_dict(self) -> dict[str, Any]:
+        is_date = self.names.dtype.kind == "M"
+        return {
+            "built": self.built.state_dict(),
+            "classes": self.names.astype(np.int64).tolist() if is_date else self.names.tolist(),
+            "classes_dtype": self.names.dtype.str,
+            "fixed_classes": self.fixed,
+            "learner": self.learner.state_dict(),
+            "companions": dict(self.companions),
+        }
+
+    @classmethod
+    def from_state(cls, saved: Saved) -> Fitted:
+        """The same again, or a ``ValueError`` that says what is wrong with the state."""
+        built = Built.from_state(saved.part("built"))
+        learner = built.learner()
+        learner.load_state_dict(saved.entries("learner"))
+        names = _saved_labels(saved)
+        if len(names) != learner.spec.n_classes:
+            saved.refuse("classes", f"must be {learner.spec.n_classes} labels, are {len(names)}")
+        return cls(learner, names, saved.flag("fixed_classes"), built, saved.entries("companions"))
+
+
+def labels_of(y: Labels) -> Labels:
+    """Labels in an array that can be compared and saved, or a ``ValueError``.
+
+    >>> labels_of(np.array(["spam", "ham"], dtype=object))
+    array(['spam', 'ham'], dtype='<U4')
+    """
+    if y.dtype.kind == "O" and all(isinstance(label, str) for label in y):
+        y = y.astype(str)
+    if y.dtype.kind not in FAMILIES:
+        kinds = ", ".join(dict.fromkeys(FAMILIES.values()))
+        raise ValueError(f"y must hold labels of one kind ({kinds}), got dtype {y.dtype}")
+    return y
+
+
+def check_family(labels: Labels, known: Labels, what: str) -> None:
+    """Labels of another kind than those known would be new classes that mean the same."""
+    if FAMILIES[labels.dtype.kind] != FAMILIES[known.dtype.kind]:
+        raise ValueError(
+            f"y must hold {FAMILIES[known.dtype.kind]}, as {what}, got {FAMILIES[labels.dtype.kind]}: {labels[0]!r}"
+        )
+
+
+def positions(classes: Labels, labels: Labels) -> NDArray[np.int64]:
+    """Where each label stands in ``classes``, which need not be sorted."""
+    order = np.argsort(classes, kind="stable")
+    found: NDArray[np.int64] = order[np.searchsorted(classes, labels, sorter=order)]
+    return found
+
+
+def as_given(value: Any) -> Any:
+    """A parameter as it was before it became JSON: a tuple came back as a list."""
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _saved_labels(saved: Saved) -> Labels:
+    labels = saved.items("classes")
+    try:
+        dtype = np.dtype(saved.text("classes_dtype"))
+        names = np.array(labels, dtype="i8").astype(dtype) if dtype.kind == "M" else np.array(labels, dtype=dtype)
+    except (TypeError, ValueError, OverflowError):
+        saved.refuse("classes", "must be labels of the dtype classes_dtype")
+    if names.ndim != 1 or names.dtype.kind not in FAMILIES or len(np.unique(names)) != len(names):
+        saved.refuse("classes", "must be different labels")
+    if dtype.kind != "M" and names.tolist() != labels:
+        saved.refuse("classes", "must be labels of the dtype classes_dtype")
+    if names.dtype.kind == "f" and not np.isfinite(names).all():
+        saved.refuse("classes", "must be finite")
+    return names

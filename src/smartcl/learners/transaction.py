@@ -1,0 +1,116 @@
+"""Calls that count wholly or not at all, one thread at a time, while others read what was finished before.
+
+What learning moves is copied before it is moved: the model and the memory that the last batch left stay as they are
+until the next one is finished too. To undo a call is to take them back; to read during one is to look at them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from copy import copy, deepcopy
+from threading import RLock
+from typing import Any, NamedTuple, Self, cast
+
+import numpy as np
+
+from smartcl.learners.model import Model
+from smartcl.learners.replay_memory import ReplayMemory
+from smartcl.network.rows import Journal, RowTable
+
+
+class Undo(NamedTuple):
+    """How things were when a call began; ``journal`` is a row table's own, once it takes notes."""
+
+    before: Transactional
+    journal: Journal | None
+
+
+class Transactional:
+    """A model, a memory and a generator that change together, and whatever immutable values a subclass adds."""
+
+    model: Model
+    memory: ReplayMemory
+    rng: np.random.Generator
+    #: During a call: how to undo it, and how the last finished batch left things.
+    _undo: Undo | None = None
+    _finished: Transactional | None = None
+
+    def __init__(self) -> None:
+        self._lock = RLock()
+
+    @contextmanager
+    def all_or_nothing(self) -> Iterator[None]:
+        """Inside, any number of batches: all of them count or, whatever is raised, none. One thread at a time."""
+        with self._lock:
+            if self._undo is not None:  # inside a longer call, which decides
+                yield
+                return
+            before = self._finished = self._as_it_is()
+            self._undo = Undo(before, journal=None)
+            try:
+                if self._table is not None:
+                    self._undo = self._undo._replace(journal=self._table.begin())
+                yield
+                self._undo = None
+            except BaseException:
+                if self._undo is not None:
+                    self._take_back(self._undo)
+                raise
+            finally:
+                self._finished = None
+
+    def begin_batch(self) -> None:
+        """Copy what learning moves, inside ``all_or_nothing``."""
+        if self._table is not None:
+            self._table.start_batch()
+        self.model, self.memory = self.model.copy(), copy(self.memory)
+
+    def finish_batch(self) -> None:
+        """From here on, others see what has been done."""
+        with self._reading():
+            if self._table is not None:
+                self._table.finish_batch()
+            self._finished = self._as_it_is()
+
+    @contextmanager
+    def finished(self) -> Iterator[Self]:
+        """The learner as the last finished batch left it, whatever another thread is learning; to read only."""
+        with self._reading():
+            view = self._as_it_is()
+            yield view if view._finished is None else cast(Self, view._finished)
+
+    @property
+    def _table(self) -> RowTable | None:
+        return self.model.network.table
+
+    def _reading(self) -> AbstractContextManager[Any]:
+        """Models are copied before they are moved, row tables are not: who reads one keeps others from changing it."""
+        return nullcontext() if self._table is None else self._table.lock
+
+    def _as_it_is(self) -> Self:
+        """What is here now, out of reach of what is done next. One copy of a dict: no other thread comes between."""
+        view: Self = object.__new__(type(self))
+        vars(view).update(vars(self))
+        view.rng = deepcopy(view.rng)
+        return view
+
+    def _take_back(self, undo: Undo) -> None:
+        """Undo a call; a second interrupt does not stop it half-way."""
+        while True:
+            try:
+                with self._reading():
+                    if self._table is not None:
+                        self._table.rollback(undo.journal)
+                    self.rng.bit_generator.state = undo.before.rng.bit_generator.state
+                    vars(self).update(vars(undo.before), rng=self.rng, _finished=None, _undo=None)
+                return
+            except KeyboardInterrupt:
+                continue
+
+    def __getstate__(self) -> dict[str, Any]:
+        with self._lock:
+            return {**vars(self), "_lock": None, "_finished": None, "_undo": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, _lock=RLock())
