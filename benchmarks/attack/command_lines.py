@@ -30,6 +30,8 @@ NUMBERS = (
     *("-1", "0", "1", "2", "7", "255", "256", "1e30", "1e-30", "1e300", "1e400", "-5", "0.5", "1.0", "1.5", "nan"),
     *("inf", "-inf", "1000000", "1000000000", "99999999999999999999", "1" * 400, "1" * 5000, "big", "", "1,1", "(4,4)"),
 )
+#: Allowed for these settings, but not done in a second.
+LASTING = {"iterations", "epochs", "hidden"}, {"255", "256", "1000000"}
 SIZES = (
     *("0", "-1", "1", "17", "64", "1 samples", "0 samples", "-3 samples", "1e3 samples", "0.5 samples", "1kB", "lots"),
     *(
@@ -247,6 +249,8 @@ def drawn_options(rng: random.Random, folder: Path) -> Iterator[CommandLine]:
             method = rng.choice(list(METHODS))
             name = rng.choice([*METHODS[method].parameters, "nothing", ""])
             value = rng.choice(NUMBERS if rng.random() < 0.8 else WORDS)
+            if name in LASTING[0] and value in LASTING[1]:
+                continue
             extra: tuple[str, ...] = ("--method", method, *fewest(method), "--set", f"{name}={value}")
         else:
             names = rng.sample(own[command], rng.choice((1, 1, 2)))
