@@ -12,6 +12,12 @@ settings.register_profile("smartcl", deadline=None)
 settings.load_profile("smartcl")
 
 
+@pytest.fixture(autouse=True)
+def wide_screen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Error lines are cut to the screen: what a test reads does not depend on whose it is."""
+    monkeypatch.setenv("COLUMNS", "400")
+
+
 @pytest.fixture(autouse=True, scope="session")
 def one_thread() -> Iterator[None]:
     before = torch.get_num_threads()

@@ -20,6 +20,9 @@ from benchmarks.attack.odd_tables import good_counts, good_events, odd_parquets,
 from benchmarks.attack.tries import REFUSED, SURVIVED, FaultError, Findings, run, scratch
 from smartcl.cli.app import call
 from smartcl.cli.say import LOG_COLUMNS
+from smartcl.experiments.results import ResultFolder
+from smartcl.experiments.spec import RunSpec
+from smartcl.experiments.tables import TABLES
 from smartcl.learners.methods import METHODS
 
 COMMANDS = ("demo", "run", "events", "methods", "reproduce", "results", "report")
@@ -35,6 +38,8 @@ NUMBERS = (
     *("-1", "0", "1", "2", "7", "255", "256", "1e30", "1e-30", "1e300", "1e400", "-5", "0.5", "1.0", "1.5", "nan"),
     *("inf", "-inf", "1000000", "1000000000", "99999999999999999999", "1" * 400, "1" * 5000, "big", "", "1,1", "(4,4)"),
 )
+#: Allowed for these settings, but not done in a second.
+LASTING = {"iterations", "epochs", "hidden"}, {"255", "256", "1000000"}
 SIZES = (
     *("0", "-1", "1", "17", "64", "1 samples", "0 samples", "-3 samples", "1e3 samples", "0.5 samples", "1kB", "lots"),
     *(
@@ -137,40 +142,19 @@ def tables(rng: random.Random, folder: Path) -> Iterator[CommandLine]:
 
 def results(rng: random.Random, folder: Path) -> Iterator[CommandLine]:
     """Result folders that are none, or hold what no run wrote."""
-    from smartcl.experiments.tables import TABLES
-
     specs = TABLES["table1"].specs(1)
-    contents: dict[str, str | bytes] = {
-        "empty": "",
-        "binary": rng.randbytes(500),
-        "list": "[]",
-        "number": "7",
-        "none": "null",
-        "nothing": "{}",
-        "deep": "[" * 100_000,
-        "texts": json.dumps({"accuracy": "high", "stream": 5, "spec": "none"}),
-        "nested": json.dumps({"accuracy": {"a": 1}, "stream": ["x"]}),
-        "nan": '{"accuracy": NaN, "stream": "x"}',
-        "huge": '{"accuracy": 1' + "0" * 400 + "}",
-        "foreign spec": json.dumps({"accuracy": 1.0, "spec": {"dataset": "x", "method": "y", "parameters": {}}}),
-        "own spec": json.dumps({"spec": specs[0].as_dict()}),
-        "half": json.dumps({"accuracy": 90.0, "spec": specs[0].as_dict(), "stream": "s"}),
-        "histories": json.dumps(
-            {"accuracy": 90.0, "spec": specs[0].as_dict(), "memory_history": [], "constraint_history": {"batches": 3}}
-        ),
-    }
-    for name, text in contents.items():
+    for name, text in odd_results(rng).items():
         where = folder / "results" / name.replace(" ", "-")
         for spec in specs[:: len(specs) // 5]:
-            path = where / spec.dataset / spec.method / f"{spec.key}.json"
+            path = ResultFolder(where).path(spec)
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(text if isinstance(text, bytes) else text.encode())
+            path.write_bytes(text if isinstance(text, bytes) else text.replace('"SPEC"', spec_text(spec)).encode())
         yield CommandLine(
             f"results: {name}", ("reproduce", "table1", "--show", "--seeds", "1", "--results", str(where))
         )
-        yield CommandLine(f"report of: {name}", ("report", "--results", str(where), "--out", str(where) + "-report"))
-    as_folder = folder / "results" / "folder" / specs[0].dataset / specs[0].method / f"{specs[0].key}.json"
-    as_folder.mkdir(parents=True)
+        if rng.random() < 0.4:  # a report takes longer than the rest
+            yield CommandLine(f"report of: {name}", ("report", "--results", str(where), "--out", f"{where}-report"))
+    ResultFolder(folder / "results" / "folder").path(specs[0]).mkdir(parents=True)
     for name, command in (("results: folder", ("reproduce", "table1", "--show")), ("report of: folder", ("report",))):
         yield CommandLine(name, (*command, "--results", str(folder / "results" / "folder")))
     for name in ("keywords", "theory", "figure-samples", "figure-sensitivity", "table3-tuning", "events-tuning"):
@@ -181,6 +165,44 @@ def results(rng: random.Random, folder: Path) -> Iterator[CommandLine]:
     yield CommandLine("report of nothing", ("report", "--results", str(folder / "nowhere")))
     yield CommandLine("page in a folder", ("results", str(folder), "--results", str(folder / "nowhere")))
     yield CommandLine("page in nowhere", ("results", str(folder / "a" / "b.md"), "--results", str(folder / "nowhere")))
+
+
+def odd_results(rng: random.Random) -> dict[str, str | bytes]:
+    """Files where results are expected; ``"SPEC"`` stands for what the run was asked for."""
+    whole = {
+        "accuracy": 90.0,
+        "accuracy_matrix": [[90.0]],
+        "budget_bytes": 1000,
+        "memory_history": {"batches": [1], "samples": [1], "bytes": [9], "purity": [1.0]},
+        "constraint_history": {"batches": [1], "cosine": [0.5]},
+        "cpu_seconds": 1.0,
+        "spec": "SPEC",
+        "stream": "s",
+        "versions": {"smartcl": "0"},
+    }
+    others = (None, "x", -1, [], {}, [[]], {"batches": []}, {"batches": [1], "samples": [1, 2]}, 1e300, [["a"], [1, 2]])
+    odd: dict[str, str | bytes] = {
+        "empty": "",
+        "binary": rng.randbytes(500),
+        "list": "[]",
+        "number": "7",
+        "none": "null",
+        "nothing": "{}",
+        "deep": "[" * 100_000,
+        "huge": '{"accuracy": 1' + "0" * 400 + "}",
+        "nan": '{"accuracy": NaN, "stream": "x"}',
+        "foreign spec": json.dumps({**whole, "spec": {"dataset": "x", "method": "y", "parameters": {}}}),
+        "wrong spec": json.dumps({**whole, "spec": {"dataset": 5, "method": [], "parameters": 3, "seed": None}}),
+        "spec alone": '{"spec": "SPEC"}',
+    }
+    for name in whole:
+        odd[f"without {name}"] = json.dumps({key: value for key, value in whole.items() if key != name})
+        odd[f"other {name}"] = json.dumps({**whole, name: rng.choice(others)})
+    return odd
+
+
+def spec_text(spec: RunSpec) -> str:
+    return json.dumps(spec.as_dict())
 
 
 def outputs(folder: Path) -> Iterator[CommandLine]:
@@ -223,7 +245,8 @@ def outputs(folder: Path) -> Iterator[CommandLine]:
         yield CommandLine(f"keywords: {name}", (*QUICK_RUN, "--keywords", str(path)))
         yield CommandLine(f"picture: {name}", ("demo", "--out", str(path), "--memory", "nothing"))
         yield CommandLine(f"report: {name}", ("report", "--results", str(folder / "other"), "--out", str(path)))
-        yield CommandLine(f"page: {name}", ("results", str(path / "x"), "--results", str(folder / "nowhere")))
+        if name not in ("something else", "nothing"):  # there a page can be written
+            yield CommandLine(f"page: {name}", ("results", str(path / "x"), "--results", str(folder / "nowhere")))
     yield CommandLine("out: markup", (*good, "--out", str(folder / "[/red]model")))
     yield CommandLine("out: as JSON", (*good, "--out", str(folder / "größer"), "--json"))
 
@@ -281,6 +304,8 @@ def drawn_options(rng: random.Random, folder: Path) -> Iterator[CommandLine]:
             method = rng.choice(list(METHODS))
             name = rng.choice([*METHODS[method].parameters, "nothing", ""])
             value = rng.choice(NUMBERS if rng.random() < 0.8 else WORDS)
+            if name in LASTING[0] and value in LASTING[1]:
+                continue
             extra: tuple[str, ...] = ("--method", method, *fewest(method), "--set", f"{name}={value}")
         else:
             names = rng.sample(own[command], rng.choice((1, 1, 2)))

@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+import smartcl
 from smartcl.cli.app import call
 from smartcl.cli.run import _show
 from smartcl.learners.methods import METHODS
@@ -110,6 +111,18 @@ def test_a_mistake_is_one_line_and_exit_code_2(mistake, capsys):
     assert message in captured.err
     assert captured.err.count("\n") == 1
     assert captured.out == ""
+
+
+def test_the_version_is_told(capsys):
+    assert call(["--version"]) == 0
+    assert capsys.readouterr().out == f"smartcl {smartcl.__version__}\n"
+
+
+def test_without_a_command_there_is_help_and_no_error(capsys):
+    assert call([]) == 2
+    captured = capsys.readouterr()
+    assert "reproduce" in captured.out
+    assert captured.err == ""
 
 
 def test_an_unknown_command_is_one_line(capsys):

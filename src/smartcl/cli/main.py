@@ -22,8 +22,7 @@ def main() -> None:
         if heeded:
             signal.signal(signal.SIGINT, signal.default_int_handler)
         code = call(sys.argv[1:])
-        if heeded:
-            signal.signal(signal.SIGINT, leave)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # all is done: there is nothing left to interrupt
     except KeyboardInterrupt:
         leave()
     let_go_of_stdout()

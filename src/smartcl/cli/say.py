@@ -9,7 +9,7 @@ from contextlib import suppress
 from rich.cells import cell_len
 
 #: The length of a line where there is no screen, as in a log.
-LOG_COLUMNS = 200
+LOG_COLUMNS = 400
 LEAST_COLUMNS = 40
 #: A longer word, such as a path, is shortened before the sentence around it is.
 LONG_WORD = 24

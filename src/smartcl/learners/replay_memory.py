@@ -174,18 +174,15 @@ class ReplayMemory:
     def _regain_features(self, alive: Bools) -> SampleStore:
         """The store with features that live again in its schema, once they are worth a new version of it.
 
-        Each version costs a mask. Where those would leave too little room, all features return: that needs none.
+        Each version costs a mask. Where those would leave too little room, all features return: that costs none.
         """
         schema = self.store.schema
         back = alive & ~schema.mask
         if int(back.sum()) <= WORTHWHILE * len(schema):
             return self.store
-        limit = max(self.store.overhead, int(MASKS_SHARE * self.budget.nbytes))
-        for wider in (Schema.of(back | schema.mask), Schema.full(schema.n_features)):
-            extended = self.store.extend(wider)
-            if extended.overhead <= limit:
-                return extended
-        return self.store
+        extended = self.store.extend(Schema.of(back | schema.mask))
+        affordable = extended.overhead <= max(self.store.overhead, MASKS_SHARE * self.budget.nbytes)
+        return extended if affordable else self.store.extend(Schema.full(schema.n_features))
 
     def _forget_features(self, candidates: SampleStore) -> SampleStore:
         """The candidates without features long dead, if that makes room for more samples than the mask costs."""
