@@ -35,6 +35,7 @@ KINDS = (
 )
 #: The share of tries in which a timer strikes, between lines and within.
 TIMED = 0.05
+NOWHERE = "at no known line"
 
 #: A file and a line of it.
 Line: TypeAlias = tuple[str, int]
@@ -211,28 +212,38 @@ def lines_of(case: Case) -> list[Line]:
     return tracer.lines
 
 
-def _plan(tries: int, cases: Sequence[Case], seed: int) -> list[tuple[Case, int | float]]:
-    """Cases with the number of the line to interrupt, or the share of the call's time after which to."""
-    rng = np.random.default_rng(seed)
-    places: dict[Line, list[tuple[Case, Sequence[int]]]] = defaultdict(list)
+@dataclass(frozen=True)
+class Strike:
+    """A case, and the number of the line event to interrupt, or the share of the call's time after which to."""
+
+    case: Case
+    moment: int | float
+
+    def __str__(self) -> str:
+        moment = f"line event {self.moment}" if self.at_a_line else f"timer at {self.moment:.4f} of the call"
+        return f"{self.case}, {moment}"
+
+    @property
+    def at_a_line(self) -> bool:
+        return isinstance(self.moment, int)
+
+
+def _plan(tries: int, cases: Sequence[Case], rng: np.random.Generator) -> list[Strike]:
+    """Each line in one of the calls that run it, then any line again; and some timers."""
+    events: dict[Line, dict[Case, list[int]]] = defaultdict(lambda: defaultdict(list))
     for case in cases:
-        numbers: dict[Line, list[int]] = defaultdict(list)
         for number, line in enumerate(lines_of(case)):
-            numbers[line].append(number)
-        for line, where in numbers.items():
-            places[line].append((case, where))
-    timed: list[tuple[Case, int | float]] = [
-        (cases[rng.integers(len(cases))], float(rng.random())) for _ in range(round(TIMED * tries))
-    ]
-    lines = list(places)
-    order = [lines[i] for i in rng.permutation(len(lines))]
-    while len(order) + len(timed) < tries:
-        order.append(lines[rng.integers(len(lines))])
-    jobs: list[tuple[Case, int | float]] = []
-    for line in order[: tries - len(timed)]:
-        case, where = places[line][rng.integers(len(places[line]))]
-        jobs.append((case, int(where[rng.integers(len(where))])))
-    return sorted(jobs + timed, key=lambda job: cases.index(job[0]))
+            events[line][case].append(number)
+    timers = [Strike(cases[rng.integers(len(cases))], float(rng.random())) for _ in range(round(TIMED * tries))]
+    lines, wanted = list(events), tries - len(timers)
+    chosen = [*rng.permutation(len(lines)), *rng.integers(len(lines), size=wanted)][:wanted]
+    strikes = [_drawn(events[lines[i]], rng) for i in chosen]
+    return sorted([*strikes, *timers], key=lambda strike: cases.index(strike.case))
+
+
+def _drawn(events: dict[Case, list[int]], rng: np.random.Generator) -> Strike:
+    case = list(events)[rng.integers(len(events))]
+    return Strike(case, int(rng.choice(events[case])))
 
 
 # --- what must hold ----------------------------------------------------------
@@ -240,48 +251,48 @@ def _plan(tries: int, cases: Sequence[Case], seed: int) -> list[tuple[Case, int 
 
 def attack(tries: int, cases: Sequence[Case] = (), seed: int = 0) -> Findings:
     """Interrupt that many calls, of these cases or of all."""
-    jobs = _plan(tries, cases or [Case(kind, call) for kind in KINDS for call in CALLS], seed)
-    labels = [f"{case}, {_where(case, number)}" for case, number in jobs]
-    return run(partial(_attempt, dict(zip(labels, jobs, strict=True))), labels)
+    cases = cases or [Case(kind, call) for kind in KINDS for call in CALLS]
+    return run(_attempt, _plan(tries, cases, np.random.default_rng(seed)))
 
 
-def _where(case: Case, number: int | float) -> str:
-    return f"line event {number}" if isinstance(number, int) else f"timer at {number:.4f} of the call"
-
-
-def _attempt(jobs: dict[str, tuple[Case, int | float]], label: str) -> str:
-    case, number = jobs[label]
-    expected = _expected(case)
-    tracer = Tracer(stop=number if isinstance(number, int) else None)
-    struck = tracer.watching() if isinstance(number, int) else _timer(number * expected.seconds)
+def _attempt(strike: Strike) -> str:
+    case, expected = strike.case, _expected(strike.case)
     with scratch() as root:
         folder = Path(root) / "model"
         model = case.start(folder)
-        unsaved = fingerprint(model) if case.saves else {}
-        outcome = SURVIVED
-        try:
-            with struck:
-                case.make(model, folder)
-        except KeyboardInterrupt:
-            outcome = REFUSED
-        where = _shown(tracer)
+        unsaved = fingerprint(model)
+        interrupted, where = _struck(strike, model, folder)
         _check_torch(where)
         seen = _safely(partial(case.seen, model, folder), where)
         not_before, not_after = (difference(state, seen) for state in expected.states)
         if not_before and not_after:
             detail = f"{where}; {not_before} is not as before, {not_after} not as after"
             raise FaultError("neither before nor after", detail)
-        if outcome == SURVIVED and (isinstance(number, int) or not_after):
+        if not interrupted and (not_after or where != NOWHERE):
             raise FaultError("the interrupt was swallowed", where)
         if case.saves and difference(unsaved, fingerprint(model)):
             raise FaultError("an interrupted save changed the model", where)
-        later = _safely(partial(case.go_on, model), where)
-        place = difference(expected.later[1 if not_before else 0], later)
+        place = difference(expected.later[1 if not_before else 0], _safely(partial(case.go_on, model), where))
         if place:
             raise FaultError("the next call ends elsewhere", f"{where}; {place}")
         if case.saves:
             check_tidy(case.kind, model, folder, where)
-    return outcome
+    return REFUSED if interrupted else SURVIVED
+
+
+def _struck(strike: Strike, model: SmartClassifier, folder: Path) -> tuple[bool, str]:
+    """Make the call; whether it was interrupted, and at which line of the library, if that is known."""
+    tracer = Tracer(int(strike.moment)) if strike.at_a_line else None
+    try:
+        with tracer.watching() if tracer else _timer(strike.moment * _expected(strike.case).seconds):
+            strike.case.make(model, folder)
+        interrupted = False
+    except KeyboardInterrupt:
+        interrupted = True
+    if tracer is None or len(tracer.lines) <= strike.moment:
+        return interrupted, NOWHERE
+    file, line = tracer.lines[-1]
+    return interrupted, f"{Path(file).relative_to(LIBRARY)}:{line}"
 
 
 def _check_torch(where: str) -> None:
@@ -297,14 +308,6 @@ def _safely(look: Callable[[], dict[str, str]], where: str) -> dict[str, str]:
         return look()
     except Exception as error:
         raise FaultError(f"afterwards, {type(error).__name__}", f"{where}; {first_line(error)}") from None
-
-
-def _shown(tracer: Tracer) -> str:
-    """The line that was struck."""
-    if tracer.stop is None or len(tracer.lines) <= tracer.stop:
-        return "between lines"
-    file, line = tracer.lines[tracer.stop]
-    return f"{Path(file).relative_to(LIBRARY)}:{line}"
 
 
 def check_tidy(kind: Kind, model: SmartClassifier, folder: Path, where: str) -> None:
