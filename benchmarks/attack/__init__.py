@@ -1,1 +1,1 @@
-"""Attacks on what the library promises: random use, and a count of the promises that did not hold."""
+"""Attacks on the promises of ``SmartClassifier``: ``python -m benchmarks attack``."""

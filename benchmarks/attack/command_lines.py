@@ -5,13 +5,21 @@
 
 from __future__ import annotations
 
+import io
 import json
+import os
 import random
+import warnings
 from collections.abc import Iterator
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from benchmarks.attack.odd_tables import good_counts, good_events, odd_parquets, odd_texts
+from benchmarks.attack.tries import REFUSED, SURVIVED, FaultError, Findings, run, scratch
+from smartcl.cli.app import call
+from smartcl.cli.say import LOG_COLUMNS
 from smartcl.experiments.results import ResultFolder
 from smartcl.experiments.spec import RunSpec
 from smartcl.experiments.tables import TABLES
@@ -55,6 +63,53 @@ class CommandLine:
 
     what: str
     arguments: tuple[str, ...]
+
+
+def attack(tries: int) -> Findings:
+    """So many command lines, each answered by a process that may die."""
+    with scratch() as folder:
+        lines = command_lines(random.Random(17), Path(folder), tries)
+        return run(partial(_attempt, lines, Path(folder)), range(tries))
+
+
+def _attempt(lines: list[CommandLine], folder: Path, number: int) -> str:
+    line = lines[number]
+    os.chdir(folder)
+    with warnings.catch_warnings(), redirect_stdout(io.StringIO()) as out, redirect_stderr(io.StringIO()) as err:
+        warnings.simplefilter("default")
+        code = call(list(line.arguments))
+    wrong = wrong_with(line, code, out.getvalue(), err.getvalue())
+    if wrong:
+        raise FaultError(wrong, f"{line.what}; {err.getvalue()[:100]!r}")
+    return REFUSED if code else SURVIVED
+
+
+def wrong_with(line: CommandLine, code: int, out: str, err: str) -> str | None:
+    """What is wrong with an answer, if something is."""
+    errors = [each for each in err.splitlines() if not each.startswith("smartcl: note: ")]
+    if code not in {0, 1, 2}:
+        return f"exit code {code}"
+    if "Traceback" in err or "a defect of smartcl" in err:
+        return "a defect was reported"
+    if len(errors) != (1 if code and line.arguments else 0):
+        return "not one line of error where there is an error"
+    if any(not error.startswith("smartcl: ") or len(error) > LOG_COLUMNS for error in errors):
+        return "an error that does not fit the screen"
+    if code == 0 and "--json" in line.arguments and not _is_strict_json(out):
+        return "an answer that is not JSON"
+    return None
+
+
+def _is_strict_json(text: str) -> bool:
+    try:
+        json.loads(text, parse_constant=_refuse)
+    except ValueError:
+        return False
+    return True
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"JSON knows no {constant}")
 
 
 def command_lines(rng: random.Random, folder: Path, least: int = 400) -> list[CommandLine]:

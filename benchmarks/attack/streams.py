@@ -15,6 +15,7 @@ import numpy as np
 import torch
 from scipy import sparse
 
+from benchmarks.attack.tries import REFUSED, SURVIVED, FaultError, Findings, run
 from smartcl.estimator import SmartClassifier
 from smartcl.learners.learner import Learner
 from smartcl.learners.methods import METHODS, build_learner
@@ -82,6 +83,19 @@ class Tally:
         totals = [("streams", self.streams), ("calls", self.calls), ("refused as documented", self.refusals)]
         faults = [(f"fault: {fault} (stream {self.first[fault]})", n) for fault, n in self.faults.most_common()]
         return [*totals, ("faults", self.faults.total()), *faults]
+
+
+def attack(tries: int) -> Findings:
+    """The first so many streams, each in a process that may die."""
+    return run(_attempt, range(tries))
+
+
+def _attempt(number: int) -> str:
+    tally = attack_stream(number)
+    if tally.faults:
+        fault, count = tally.faults.most_common(1)[0]
+        raise FaultError(fault, f"{count} calls")
+    return REFUSED if tally.refusals else SURVIVED
 
 
 def attack_streams(n: int = 500, first: int = 0) -> Tally:

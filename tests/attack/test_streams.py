@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from benchmarks.attack import streams
-from benchmarks.attack.streams import attack_streams, draw_stream
 from scipy import sparse
 
+from benchmarks.attack import streams
+from benchmarks.attack.streams import attack_streams, draw_stream
 from smartcl.learners.replay_memory import ReplayMemory
 
 

@@ -1,0 +1,35 @@
+"""The attacks of ``python -m benchmarks attack`` in a small form: nothing that was promised breaks."""
+
+from __future__ import annotations
+
+from benchmarks.attack import bad_inputs, folders, interrupts, saves, threads
+from benchmarks.attack.models import Kind
+from benchmarks.attack.tries import EXAMPLES, Findings
+
+FEW = (Kind("smart", "dense"), Kind("smart", "wide"), Kind("der++", "sparse"))
+
+
+def assert_nothing_broke(findings: Findings) -> None:
+    assert findings.tries
+    lines = [f"{kind}: {'; '.join(examples[:EXAMPLES])}" for kind, examples in findings.described()]
+    assert not lines, "\n".join(lines)
+
+
+def test_damaged_folders_are_refused_or_work() -> None:
+    assert_nothing_broke(folders.attack(60, FEW))
+
+
+def test_bad_calls_change_nothing() -> None:
+    assert_nothing_broke(bad_inputs.attack(70))
+
+
+def test_an_interrupt_at_any_line_leaves_before_or_after() -> None:
+    assert_nothing_broke(interrupts.attack(60, FEW[:2]))
+
+
+def test_killed_and_meeting_saves_lose_nothing() -> None:
+    assert_nothing_broke(saves.attack(5))
+
+
+def test_threads_share_a_model() -> None:
+    assert_nothing_broke(threads.attack(6, FEW[:2], batches=2))
