@@ -207,7 +207,8 @@ def _change_meaning(saved: Saved, folder: Path, rng: Random) -> str:
     if len(model.classes_) == 0:
         raise FaultError("a model without classes was loaded", what)
     try:
-        return _live_on(model, saved.kind, folder, edit in EXTREMES or change.startswith(PARAMETERS))
+        may_refuse = edit in EXTREMES or any(place in change for place in PARAMETERS)
+        return _live_on(model, saved.kind, folder, may_refuse)
     except FaultError as fault:
         raise FaultError(f"after loading, {fault.kind}", f"{what}; {fault.detail}") from None
     except Exception as error:
