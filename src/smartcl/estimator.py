@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from threading import RLock
 from typing import Any
@@ -20,11 +21,16 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from smartcl.fitted import Built, Fitted, Labels, as_given, check_family, labels_of, positions
 from smartcl.learners.checks import TOO_LARGE
 from smartcl.learners.learner import Learner
+from smartcl.learners.methods import find_method
 from smartcl.learners.replay_memory import ReplayMemory
 from smartcl.persistence import attached, detached, load_state, save_state
 from smartcl.saved import Saved
+from smartcl.settings import plain, setting
 from smartcl.streams.batch import Batch, Ints, Rows
 from smartcl.streams.stream import InputSpec
+
+#: An error is cut to so many characters: scikit-learn shows the arrays it was given.
+LONGEST_MESSAGE = 380
 
 #: Parameters of a method that have an argument of their own; the others go into ``parameters``.
 OWN_ARGUMENTS = (
@@ -206,7 +212,8 @@ class SmartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _probabilities(self, X: ArrayLike) -> tuple[NDArray[np.float64], Labels]:
         """Probabilities, and the label of each column."""
         check_is_fitted(self)
-        rows = _rows(validate_data(self, X, accept_sparse="csr", reset=False))
+        with _one_line():
+            rows = _rows(validate_data(self, _array(X), accept_sparse="csr", reset=False))
         raw = self._fitted.learner.predict_proba(rows).double()
         names = self._fitted.names[: raw.shape[1]]  # asked for after the answer: never fewer than its columns
         return (raw / raw.sum(dim=1, keepdim=True)).numpy(), names
@@ -222,9 +229,10 @@ class SmartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"batch_size must be a whole number >= 1, got {self.batch_size!r}")
         if self.batch_size < 1:
             raise ValueError(f"batch_size must be a whole number >= 1, got {self.batch_size!r}")
-        X, y = validate_data(model, X, y, accept_sparse="csr", reset=reset)
-        check_classification_targets(y)
-        return _rows(X), labels_of(np.asarray(y))
+        with _one_line():
+            X, y = validate_data(model, _array(X), _array(y), accept_sparse="csr", reset=reset)
+            check_classification_targets(y)
+            return _rows(X), labels_of(np.asarray(y))
 
     def _new(self, rows: Rows, classes: Labels, rng: np.random.RandomState, fixed: bool) -> Fitted:
         dtype = "uint8" if rows.dtype in (torch.uint8, np.uint8) else "float32"
@@ -243,11 +251,13 @@ class SmartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _check_unchanged(self, fitted: Fitted) -> None:
         """The learner is still what the parameters say."""
         asked = Built.of(self.method, self.memory, self._method_parameters(), fitted.built.spec)
-        if asked != fitted.built:
-            before, now = (dict(built.state_dict(), **built.parameters) for built in (fitted.built, asked))
-            name = next(n for n in ("method", "memory", *before, *now) if before.get(n) != now.get(n))
+        name = fitted.built.difference(asked)
+        if name is not None:
+            before, now = (
+                {"method": b.method, "memory": b.memory, **b.settings}.get(name) for b in (fitted.built, asked)
+            )
             raise ValueError(
-                f"{name} was {before.get(name)!r} when learning began and is {now.get(name)!r} now: "
+                f"{name} was {before!r} when learning began and is {now!r} now: "
                 "set it back to go on, or call fit to begin anew"
             )
 
@@ -268,6 +278,8 @@ class SmartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         parameters = self.get_params()
         if not isinstance(parameters["random_state"], (int, np.integer)):
             parameters["random_state"] = None
+        parameters = {name: plain(value) for name, value in parameters.items()}
+        _check_arguments(parameters)
         names = getattr(self, "feature_names_in_", None)
         return {
             "estimator": parameters,
@@ -280,6 +292,7 @@ class SmartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         given = {name: as_given(value) for name, value in saved.entries("estimator").items()}
         if set(given) != set(cls().get_params()):
             saved.refuse("estimator", f"must hold the parameters of {cls.__name__}, each once")
+        _check_arguments(given)
         model = cls(**given)
         fitted = Fitted.from_state(saved)
         model.n_features_in_ = fitted.built.spec.n_features
@@ -308,6 +321,39 @@ class SmartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+@contextmanager
+def _one_line() -> Iterator[None]:
+    """Inside, input that cannot be is a ``ValueError`` of one line that can be read."""
+    try:
+        yield
+    except (ValueError, OverflowError) as error:
+        message = " ".join(str(error).split())
+        half = LONGEST_MESSAGE // 2
+        short = message if len(message) <= LONGEST_MESSAGE else f"{message[:half]} ... {message[-half:]}"
+        raise ValueError(short) from None
+
+
+def _array(values: Any) -> Any:
+    """Tensors as arrays, whatever else as it is."""
+    return values.detach().cpu().numpy() if isinstance(values, torch.Tensor) else values
+
+
+def _check_arguments(given: Mapping[str, Any]) -> None:
+    """Arguments that can be saved and found again."""
+    find_method(given["method"])
+    for name in OWN_ARGUMENTS:
+        if given[name] is not None:
+            setting(name, given[name])
+    if type(given["memory"]) not in (str, int):
+        raise ValueError(f"memory must be a text or a number of bytes, got {given['memory']!r}")
+    if not isinstance(given["parameters"], Mapping | None):
+        raise ValueError(f"parameters must be a dict or None, got {given['parameters']!r}")
+    if type(given["batch_size"]) is not int or given["batch_size"] < 1:
+        raise ValueError(f"batch_size must be a whole number >= 1, got {given['batch_size']!r}")
+    if given["random_state"] is not None and type(given["random_state"]) is not int:
+        raise ValueError(f"random_state must be a whole number or None, got {given['random_state']!r}")
 
 
 def _refuse_strangers(fitted: Fitted, strangers: Labels) -> None:

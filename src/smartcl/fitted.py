@@ -46,20 +46,35 @@ class Built:
         plain = int(memory) if isinstance(memory, np.integer) else memory
         return cls(method, plain, found.coerce(found.without_task_ends(parameters)), spec)
 
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Every parameter of the method, defaults included."""
+        return {**find_method(self.method).parameters, **self.parameters}
+
+    def difference(self, other: Built) -> str | None:
+        """The first thing by which a learner made from the other would be another one; None if it would not."""
+        mine, theirs = ({"method": b.method, "memory": b.memory, **b.settings} for b in (self, other))
+        return next((name for name in (*mine, *theirs) if mine.get(name) != theirs.get(name)), None)
+
     def learner(self, seed: int = 0) -> Learner:
         return build_learner(self.method, self.spec, self.memory, seed, **self.parameters)
 
     def state_dict(self) -> dict[str, Any]:
-        return {**asdict(self), "parameters": dict(self.parameters)}
+        return {**asdict(self), "parameters": self.settings}
 
     @classmethod
     def from_state(cls, saved: Saved) -> Built:
+        method = saved.text("method")
         parameters = {name: as_given(value) for name, value in saved.entries("parameters").items()}
+        if set(parameters) != set(find_method(method).parameters):
+            saved.refuse("parameters", f"must be those of {method}, each once")
         spec = saved.part("spec")
+        if spec.flag("sparse") and spec.number("offset"):
+            spec.refuse("offset", "must be 0 for a sparse stream")
         return cls(
-            saved.text("method"),
+            method,
             saved.one_of("memory", int, str),
-            parameters,
+            find_method(method).coerce(parameters),
             InputSpec(
                 n_features=spec.whole("n_features", 1, 2**31),
                 n_classes=spec.whole("n_classes", 1, MOST_CLASSES),

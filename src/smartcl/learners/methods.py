@@ -98,6 +98,8 @@ def find_method(name: str) -> Method:
     >>> find_method("smart").citation
     'Gao, Ascoli & Zhao 2021'
     """
+    if not isinstance(name, str):
+        raise ValueError(f"method must be a name, got {name!r}")
     if name not in METHODS:
         raise ValueError(f"unknown method {name!r}: {_nearest(name, METHODS)}")
     return METHODS[name]

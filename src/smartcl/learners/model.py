@@ -115,6 +115,9 @@ class Model:
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Go on from ``state_dict()``; what does not fit this network is refused."""
         saved, table = Saved(state, "model"), self.network.table
+        for name, part in (("table", table), ("average", self.average), ("average_step", self.average)):
+            if saved.has(name) != (part is not None):
+                saved.refuse(name, f"must {'not ' * (part is None)}be there for such a network")
         if table is not None:
             table.load_state_dict(saved.entries("table"))
         _fill(self.network, saved, "weights")

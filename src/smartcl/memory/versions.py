@@ -52,7 +52,7 @@ def saved_versions(saved: Saved, n_rows: int, one_only: bool) -> tuple[Bools, By
     if not 1 <= len(bits) <= (1 if one_only else MAX_VERSIONS):
         saved.refuse("schemas", f"must be 1 to {MAX_VERSIONS}, and 1 for sparse or whole rows; there are {len(bits)}")
     masks = bits[:, :n_features]
-    if bits[:, n_features:].any() or (masks > masks[-1]).any() or len(np.unique(masks, axis=0)) < len(masks):
+    if bits[:, n_features:].any() or (masks > masks[-1]).any() or len({mask.tobytes() for mask in masks}) < len(masks):
         saved.refuse("schemas", "must differ, and have features of the last only")
     versions = saved.array("versions", (n_rows,), "uint8")
     if not np.isin(np.arange(len(masks) - 1), versions).all() or versions.max(initial=0) >= len(masks):

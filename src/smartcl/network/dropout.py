@@ -17,7 +17,7 @@ def drop_inputs(rows: Prepared, rate: float, rng: np.random.Generator) -> Prepar
     tensor([[2., 0., 0.],
             [0., 0., 0.]])
     """
-    kept = round(256 * (1 - rate))
+    kept = max(1, round(256 * (1 - rate)))
     if kept == 256:
         return rows
     match rows:
