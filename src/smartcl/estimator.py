@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import replace
 from threading import RLock
 from typing import Any
@@ -12,31 +11,20 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from smartcl.estimator_input import OWN_ARGUMENTS, as_array, check_arguments, one_line, rows_of
 from smartcl.fitted import Built, Fitted, Labels, as_given, check_family, labels_of, positions
-from smartcl.learners.checks import TOO_LARGE
 from smartcl.learners.learner import Learner
-from smartcl.learners.methods import find_method
 from smartcl.learners.replay_memory import ReplayMemory
 from smartcl.persistence import attached, detached, load_state, save_state
 from smartcl.saved import Saved
-from smartcl.settings import plain, setting
+from smartcl.settings import plain
 from smartcl.streams.batch import Batch, Ints, Rows
 from smartcl.streams.stream import InputSpec
-
-#: An error is cut to so many characters: scikit-learn shows the arrays it was given.
-LONGEST_MESSAGE = 380
-
-#: Parameters of a method that have an argument of their own; the others go into ``parameters``.
-OWN_ARGUMENTS = (
-    *("hidden", "lr", "iterations", "replay", "average", "smoothing"),
-    *("dropout", "robust", "distill", "trust", "alpha", "beta"),
-)
 
 
 class SmartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -212,8 +200,8 @@ class SmartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _probabilities(self, X: ArrayLike) -> tuple[NDArray[np.float64], Labels]:
         """Probabilities, and the label of each column."""
         check_is_fitted(self)
-        with _one_line():
-            rows = _rows(validate_data(self, _array(X), accept_sparse="csr", reset=False))
+        with one_line():
+            rows = rows_of(validate_data(self, as_array(X), accept_sparse="csr", reset=False))
         raw = self._fitted.learner.predict_proba(rows).double()
         names = self._fitted.names[: raw.shape[1]]  # asked for after the answer: never fewer than its columns
         return (raw / raw.sum(dim=1, keepdim=True)).numpy(), names
@@ -229,10 +217,10 @@ class SmartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"batch_size must be a whole number >= 1, got {self.batch_size!r}")
         if self.batch_size < 1:
             raise ValueError(f"batch_size must be a whole number >= 1, got {self.batch_size!r}")
-        with _one_line():
-            X, y = validate_data(model, _array(X), _array(y), accept_sparse="csr", reset=reset)
+        with one_line():
+            X, y = validate_data(model, as_array(X), as_array(y), accept_sparse="csr", reset=reset)
             check_classification_targets(y)
-            return _rows(X), labels_of(np.asarray(y))
+            return rows_of(X), labels_of(np.asarray(y))
 
     def _new(self, rows: Rows, classes: Labels, rng: np.random.RandomState, fixed: bool) -> Fitted:
         dtype = "uint8" if rows.dtype in (torch.uint8, np.uint8) else "float32"
@@ -279,7 +267,7 @@ class SmartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if not isinstance(parameters["random_state"], (int, np.integer)):
             parameters["random_state"] = None
         parameters = {name: plain(value) for name, value in parameters.items()}
-        _check_arguments(parameters)
+        check_arguments(parameters)
         names = getattr(self, "feature_names_in_", None)
         return {
             "estimator": parameters,
@@ -292,7 +280,7 @@ class SmartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         given = {name: as_given(value) for name, value in saved.entries("estimator").items()}
         if set(given) != set(cls().get_params()):
             saved.refuse("estimator", f"must hold the parameters of {cls.__name__}, each once")
-        _check_arguments(given)
+        check_arguments(given)
         model = cls(**given)
         fitted = Fitted.from_state(saved)
         model.n_features_in_ = fitted.built.spec.n_features
@@ -323,57 +311,7 @@ class SmartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-@contextmanager
-def _one_line() -> Iterator[None]:
-    """Inside, input that cannot be is a ``ValueError`` of one line that can be read."""
-    try:
-        yield
-    except (ValueError, OverflowError) as error:
-        message = " ".join(str(error).split())
-        half = LONGEST_MESSAGE // 2
-        short = message if len(message) <= LONGEST_MESSAGE else f"{message[:half]} ... {message[-half:]}"
-        raise ValueError(short) from None
-
-
-def _array(values: Any) -> Any:
-    """Tensors as arrays, whatever else as it is."""
-    return values.detach().cpu().numpy() if isinstance(values, torch.Tensor) else values
-
-
-def _check_arguments(given: Mapping[str, Any]) -> None:
-    """Arguments that can be saved and found again."""
-    find_method(given["method"])
-    for name in OWN_ARGUMENTS:
-        if given[name] is not None:
-            setting(name, given[name])
-    if type(given["memory"]) not in (str, int):
-        raise ValueError(f"memory must be a text or a number of bytes, got {given['memory']!r}")
-    if not isinstance(given["parameters"], Mapping | None):
-        raise ValueError(f"parameters must be a dict or None, got {given['parameters']!r}")
-    if type(given["batch_size"]) is not int or given["batch_size"] < 1:
-        raise ValueError(f"batch_size must be a whole number >= 1, got {given['batch_size']!r}")
-    if given["random_state"] is not None and type(given["random_state"]) is not int:
-        raise ValueError(f"random_state must be a whole number or None, got {given['random_state']!r}")
-
-
 def _refuse_strangers(fitted: Fitted, strangers: Labels) -> None:
     if len(strangers) and fitted.fixed:
         known = fitted.names.tolist()
         raise ValueError(f"y contains labels outside classes: {strangers.tolist()} not in {known}")
-
-
-def _rows(X: Any) -> Rows:
-    """Validated input as rows: bytes stay bytes, all other numbers become float32."""
-    wanted = np.uint8 if X.dtype == np.uint8 else np.float32
-    rows: Rows
-    with np.errstate(over="ignore"):
-        if isinstance(X, (sparse.csr_array, sparse.csr_matrix)):
-            X.check_format(full_check=True)
-            rows = sparse.csr_array(X).astype(wanted)
-            finite = bool(np.isfinite(rows.data).all())
-        else:
-            rows = torch.from_numpy(np.ascontiguousarray(X, dtype=wanted))
-            finite = bool(torch.isfinite(rows).all())
-    if not finite:
-        raise ValueError(TOO_LARGE)
-    return rows
