@@ -22,7 +22,7 @@ from smartcl.learners.learner import Learner
 from smartcl.learners.replay_memory import ReplayMemory
 from smartcl.persistence import attached, detached, load_state, save_state
 from smartcl.saved import Saved
-from smartcl.settings import plain
+from smartcl.settings import plain, shown
 from smartcl.streams.batch import Batch, Ints, Rows
 from smartcl.streams.stream import InputSpec
 
@@ -178,7 +178,7 @@ class SmartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         rows, labels = self._validate(self, X, y, reset=False)
         check_family(labels, known, "before")
         if classes is not None and not np.array_equal(np.unique(np.asarray(classes)), np.unique(known)):
-            raise ValueError(f"classes must be those of the first call, {known.tolist()}, got {classes!r}")
+            raise ValueError(f"classes must be those of the first call, {shown(known.tolist())}, got {shown(classes)}")
         strangers = np.setdiff1d(labels, known)
         _refuse_strangers(fitted, strangers)
         try:
@@ -314,4 +314,4 @@ class SmartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 def _refuse_strangers(fitted: Fitted, strangers: Labels) -> None:
     if len(strangers) and fitted.fixed:
         known = fitted.names.tolist()
-        raise ValueError(f"y contains labels outside classes: {strangers.tolist()} not in {known}")
+        raise ValueError(f"y contains labels outside classes: {shown(strangers.tolist())} not in {shown(known)}")

@@ -12,7 +12,7 @@ from scipy import sparse
 
 from smartcl.learners.checks import TOO_LARGE
 from smartcl.learners.methods import find_method
-from smartcl.settings import setting
+from smartcl.settings import setting, shown
 from smartcl.streams.batch import Rows
 
 #: An error is cut to so many characters: scikit-learn shows the arrays it was given.
@@ -49,13 +49,13 @@ def check_arguments(given: Mapping[str, Any]) -> None:
         if given[name] is not None:
             setting(name, given[name])
     if type(given["memory"]) not in (str, int):
-        raise ValueError(f"memory must be a text or a number of bytes, got {given['memory']!r}")
+        raise ValueError(f"memory must be a text or a number of bytes, got {shown(given['memory'])}")
     if not isinstance(given["parameters"], Mapping | None):
-        raise ValueError(f"parameters must be a dict or None, got {given['parameters']!r}")
+        raise ValueError(f"parameters must be a dict or None, got {shown(given['parameters'])}")
     if type(given["batch_size"]) is not int or given["batch_size"] < 1:
-        raise ValueError(f"batch_size must be a whole number >= 1, got {given['batch_size']!r}")
+        raise ValueError(f"batch_size must be a whole number >= 1, got {shown(given['batch_size'])}")
     if given["random_state"] is not None and type(given["random_state"]) is not int:
-        raise ValueError(f"random_state must be a whole number or None, got {given['random_state']!r}")
+        raise ValueError(f"random_state must be a whole number or None, got {shown(given['random_state'])}")
 
 
 def rows_of(X: Any) -> Rows:

@@ -189,7 +189,7 @@ def shown(value: Any) -> str:
     "'xxxxxxxxxxxxxxxxxxxxxxxxxxx...xxxxxxxxxxxxxxxxxxxxxxxxxxxx'"
     """
     try:
-        text = repr(value)
+        text = " ".join(repr(value).split())
     except ValueError:  # of a whole number with thousands of digits
         return f"a number of {value.bit_length()} bits" if isinstance(value, int) else type(value).__name__
     half = SHOWN // 2

@@ -18,7 +18,7 @@ from smartcl.learners.learner import Learner
 from smartcl.learners.regularized import ewc, ewc_online, l2, mas, ncc, si
 from smartcl.learners.replay import er, fss_clust, gss_clust, gss_greedy, gss_iqp
 from smartcl.learners.smart import smart, smart_paper
-from smartcl.settings import setting
+from smartcl.settings import setting, shown
 from smartcl.streams.stream import InputSpec
 
 SMART = "Gao, Ascoli & Zhao 2021"
@@ -99,9 +99,9 @@ def find_method(name: str) -> Method:
     'Gao, Ascoli & Zhao 2021'
     """
     if not isinstance(name, str):
-        raise ValueError(f"method must be a name, got {name!r}")
+        raise ValueError(f"method must be a name, got {shown(name)}")
     if name not in METHODS:
-        raise ValueError(f"unknown method {name!r}: {_nearest(name, METHODS)}")
+        raise ValueError(f"unknown method {shown(name)}: {_nearest(name, METHODS)}")
     return METHODS[name]
 
 

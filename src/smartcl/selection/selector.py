@@ -92,5 +92,6 @@ def longest_fit(order: Ints, sizes: Ints, room: int) -> Ints:
         run, order = np.split(order, [fitting])
         runs.append(run)
         left -= int(sizes[run].sum())
-        order = order[sizes[order] <= left]
+        fits = sizes[order] <= left
+        order = order[np.argmax(fits) :] if fits.any() else order[:0]
     return np.sort(np.concatenate(runs))
