@@ -25,26 +25,27 @@ class Adam:
         self.network = network
         self.lr, self.betas, self.eps = lr, betas, eps
         self.steps = 0
-        self._mean = {name: torch.zeros_like(value.detach()) for name, value in network.named_parameters()}
-        self._square = {name: torch.zeros_like(value.detach()) for name, value in network.named_parameters()}
+        self._weights = dict(network.named_parameters())
+        self._mean = {name: torch.zeros_like(value.detach()) for name, value in self._weights.items()}
+        self._square = {name: torch.zeros_like(value.detach()) for name, value in self._weights.items()}
 
     def copy(self, network: MLP) -> Adam:
         """The same moments for a copy of the network."""
         twin = Adam.__new__(Adam)
         vars(twin).update(vars(self))
-        twin.network = network
+        twin.network, twin._weights = network, dict(network.named_parameters())
         twin._mean = {name: value.clone() for name, value in self._mean.items()}
         twin._square = {name: value.clone() for name, value in self._square.items()}
         return twin
 
     def zero_grad(self) -> None:
-        for parameter in self.network.parameters():
-            parameter.grad = None
+        for weight in self._weights.values():
+            weight.grad = None
 
     @torch.no_grad()
     def step(self) -> None:
         """Move every weight along its gradient."""
-        moved = [(name, value, value.grad) for name, value in self.network.named_parameters() if value.grad is not None]
+        moved = [(name, value, value.grad) for name, value in self._weights.items() if value.grad is not None]
         (beta1, beta2), steps = self.betas, torch.tensor(float(self.steps))
         adam(
             [value for _, value, _ in moved],
@@ -79,9 +80,10 @@ class Adam:
 
     def resize(self) -> None:
         """After the network grew: moments of the old weights stay, those of new weights start at zero."""
+        self._weights = dict(self.network.named_parameters())
         for moments in (self._mean, self._square):
-            for name, parameter in self.network.named_parameters():
-                grown = torch.zeros_like(parameter.detach())
+            for name, weight in self._weights.items():
+                grown = torch.zeros_like(weight.detach())
                 grown[tuple(slice(0, size) for size in moments[name].shape)] = moments[name]
                 moments[name] = grown
 
@@ -103,7 +105,7 @@ class Adam:
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Go on from ``state_dict()``; what does not fit this network is refused."""
         saved = Saved(state, "optimizer")
-        shapes = {name: tuple(value.shape) for name, value in self.network.named_parameters()}
+        shapes = {name: tuple(value.shape) for name, value in self._weights.items()}
         steps = saved.whole("steps", 0, MOST_STEPS)
         mean, square = saved.tensors("mean", shapes), saved.tensors("square", shapes)
         if any(bool((value < 0).any()) for value in square.values()):
