@@ -12,9 +12,9 @@ import torch.nn.functional as F
 from benchmarks.timing import best_seconds, report
 from smartcl.network.inputs import prepare
 from smartcl.network.mlp import MLP
+from smartcl.paper.datasets.registry import load_stream
 from smartcl.regularizers.ewc import fisher_diagonal
 from smartcl.regularizers.mas import sample_sensitivity
-from smartcl.streams import load_stream
 
 SAMPLES, LOOPED = 12_000, 200
 

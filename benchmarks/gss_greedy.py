@@ -9,8 +9,8 @@ import torch.nn.functional as F
 from benchmarks.timing import best_seconds, report
 from smartcl.network.gradients import trace
 from smartcl.network.mlp import MLP
+from smartcl.paper.datasets.registry import load_stream
 from smartcl.selection.gss_greedy import max_cosines
-from smartcl.streams import load_stream
 
 
 def one_backward_each(network: MLP, new: tuple, stored: list[tuple]) -> torch.Tensor:

@@ -6,9 +6,9 @@ import torch
 
 from benchmarks.timing import report
 from smartcl import build_learner
-from smartcl.experiments.planted import recovery
-from smartcl.experiments.run import learn
-from smartcl.streams.simulated import simulated_events
+from smartcl.paper.datasets.simulated import simulated_events
+from smartcl.paper.experiments.planted import recovery
+from smartcl.paper.experiments.run import learn
 
 MEMORY = "50 samples"
 #: The default, tuned for accuracy on images, and one between the gradients of noise and those of precursors.

@@ -7,12 +7,12 @@ import torch
 from scipy import sparse
 
 from benchmarks.timing import best_seconds, report
+from smartcl.data.spec import InputSpec
 from smartcl.memory import SampleStore
 from smartcl.network.mlp import MLP
 from smartcl.network.optim import Adam
 from smartcl.regularizers.group_lasso import GroupLasso
 from smartcl.regularizers.ncc import NCC
-from smartcl.streams.stream import InputSpec
 
 
 def work(n_features: int) -> object:

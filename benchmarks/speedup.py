@@ -7,10 +7,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from benchmarks.timing import report
-from smartcl.experiments.engines.local import LocalEngine
-from smartcl.experiments.results import ResultFolder
-from smartcl.experiments.sweep import sweep
-from smartcl.experiments.tables import TABLES
+from smartcl.paper.experiments.engines.local import LocalEngine
+from smartcl.paper.experiments.results import ResultFolder
+from smartcl.paper.experiments.sweep import sweep
+from smartcl.paper.experiments.tables import TABLES
 
 SEEDS = 10
 

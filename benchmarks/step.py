@@ -10,10 +10,11 @@ import torch.nn.functional as F
 from torch import nn
 
 from benchmarks.timing import best_seconds, report
-from smartcl import build_learner, load_stream
+from smartcl import build_learner
 from smartcl.learners.learner import Learner
 from smartcl.learners.sceptic import Sceptic
 from smartcl.network.inputs import prepare
+from smartcl.paper.datasets import load_stream
 
 #: Steps a batch, as ``smart`` takes them by default.
 STEPS = 20

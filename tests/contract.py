@@ -7,9 +7,9 @@ from collections.abc import Callable
 import pytest
 
 from helpers import assert_same_state, small_batches, small_spec
+from smartcl.data.batch import Batch
+from smartcl.data.spec import InputSpec
 from smartcl.learners.learner import Learner
-from smartcl.streams.batch import Batch
-from smartcl.streams.stream import InputSpec
 
 #: ``build(spec, memory, seed)``
 Build = Callable[[InputSpec, int, int], Learner]

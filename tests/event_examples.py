@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from smartcl.streams.event_days import EventDays
-from smartcl.streams.panel import count_table
+from smartcl.events.calendar import EventDays
+from smartcl.events.counts import count_table
 
 #: Settings that walk through a small calendar in a second.
 QUICK = {"hidden": (8,), "iterations": 6, "lr": 2e-2, "average": 0.9}

@@ -8,8 +8,8 @@ import numpy as np
 import torch
 from scipy import sparse
 
-from smartcl.streams.batch import Batch
-from smartcl.streams.stream import InputSpec
+from smartcl.data.batch import Batch
+from smartcl.data.spec import InputSpec
 
 #: Settings that make any method quick on small data.
 SMALL = {"hidden": (12,), "iterations": 3, "lr": 1e-2}

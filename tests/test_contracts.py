@@ -18,18 +18,18 @@ import smartcl.regularizers
 import smartcl.selection
 from contract import assert_keeps_the_contract
 from helpers import small_batches, small_spec
+from smartcl.data.batch import Batch
+from smartcl.data.spec import InputSpec
 from smartcl.learners.learner import Learner
 from smartcl.learners.methods import METHODS, build_learner
 from smartcl.learners.recipe import Recipe
+from smartcl.memory.pool import Pool, Selector
 from smartcl.network.gradients import Trace, trace
 from smartcl.network.mlp import MLP
 from smartcl.regularizers.regularizer import QuadraticPenalty, Regularizer
 from smartcl.selection.everything import Everything
 from smartcl.selection.k_centers import KCenters
 from smartcl.selection.reservoir import Reservoir
-from smartcl.selection.selector import Pool, Selector
-from smartcl.streams.batch import Batch
-from smartcl.streams.stream import InputSpec
 
 
 def classes_in(package: ModuleType) -> Iterator[type]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
+from functools import partial
 
 import numpy as np
 import pytest
@@ -12,15 +13,15 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from helpers import assert_same_state
+from smartcl.data.batch import Batch
+from smartcl.data.spec import InputSpec
 from smartcl.learners.methods import METHODS
-from smartcl.learners.replay_memory import ReplayMemory
 from smartcl.memory import SampleStore
+from smartcl.memory.pool import Pool
+from smartcl.memory.replay_memory import ReplayMemory
 from smartcl.network.gradients import Trace
 from smartcl.selection.everything import Everything
 from smartcl.selection.nothing import Nothing
-from smartcl.selection.selector import Pool
-from smartcl.streams.batch import Batch
-from smartcl.streams.stream import InputSpec
 from test_contracts import BOUNDED, SELECTORS, quick
 
 CHOOSERS = [c for c in SELECTORS if c is not Everything]
@@ -30,12 +31,12 @@ CLASSES = 3
 class Lookalikes:
     """A view of samples by nothing but their values."""
 
-    def __init__(self, store: SampleStore) -> None:
-        self.store = store
+    def __init__(self, store: SampleStore, fitting: np.ndarray) -> None:
+        self.store, self.fitting = store, fitting
         self.look = torch.randn(store.n_features, CLASSES, generator=torch.Generator().manual_seed(0))
 
     def features(self, index: np.ndarray, layer: str) -> torch.Tensor:
-        x = self.store.gather(index).x
+        x = self.store.gather(self.fitting[index]).x
         if isinstance(x, torch.Tensor):
             return x @ self.look[torch.from_numpy(self.store.features)]
         return torch.from_numpy(x.toarray()) @ self.look
@@ -59,7 +60,7 @@ def notes_of(batch: Batch) -> dict[str, np.ndarray]:
 
 def offer(memory: ReplayMemory, batch: Batch, alive: np.ndarray, rng: np.random.Generator) -> None:
     candidates = memory.candidates(batch, alive, notes_of(batch))
-    memory.select(candidates, Lookalikes(candidates), rng)
+    memory.select(candidates, partial(Lookalikes, candidates), rng)
 
 
 def fits(memory: ReplayMemory, batch: Batch) -> bool:
@@ -145,7 +146,14 @@ def test_a_selector_sheds_samples_without_newcomers(selector: type, seed: int, o
     sizes = rng.integers(1, 20, old)
     room = int(share * sizes.sum())
     notes = {"task": np.zeros(old, dtype=np.uint16)}
-    pool = Pool(sizes, store.labels.astype(np.int64), np.ones(old, np.float32), old, Lookalikes(store), notes)
+    pool = Pool(
+        sizes,
+        store.labels.astype(np.int64),
+        np.ones(old, np.float32),
+        old,
+        Lookalikes(store, np.arange(len(store))),
+        notes,
+    )
     assert sizes[selector().select(pool, room, rng).keep].sum() <= room
 
 

@@ -20,10 +20,10 @@ from benchmarks.attack.odd_tables import good_counts, good_events, odd_parquets,
 from benchmarks.attack.tries import REFUSED, SURVIVED, FaultError, Findings, run, scratch
 from smartcl.cli.app import call
 from smartcl.cli.say import LOG_COLUMNS
-from smartcl.experiments.results import ResultFolder
-from smartcl.experiments.spec import RunSpec
-from smartcl.experiments.tables import TABLES
 from smartcl.learners.methods import METHODS
+from smartcl.paper.experiments.results import ResultFolder
+from smartcl.paper.experiments.spec import RunSpec
+from smartcl.paper.experiments.tables import TABLES
 
 COMMANDS = ("demo", "run", "events", "methods", "reproduce", "results", "report")
 TINY = ("--set", "hidden=2", "--set", "iterations=1", "--memory", "2kB")

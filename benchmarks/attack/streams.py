@@ -16,12 +16,12 @@ import torch
 from scipy import sparse
 
 from benchmarks.attack.tries import REFUSED, SURVIVED, FaultError, Findings, run
+from smartcl.data.batch import Batch, Rows
+from smartcl.data.spec import InputSpec
 from smartcl.estimator import SmartClassifier
 from smartcl.learners.learner import Learner
 from smartcl.learners.methods import METHODS, build_learner
 from smartcl.memory import Budget
-from smartcl.streams.batch import Batch, Rows
-from smartcl.streams.stream import InputSpec
 
 WIDTHS = (1, 2, 7, 30, 200, 1500, 8000, 50_000)
 #: Values of a stream's largest batches, so that no stream takes long.

@@ -16,15 +16,15 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from smartcl.data.batch import Batch, Ints, Rows
+from smartcl.data.spec import InputSpec
 from smartcl.estimator_input import OWN_ARGUMENTS, as_array, check_arguments, one_line, rows_of
 from smartcl.fitted import Built, Fitted, Labels, as_given, check_family, labels_of, positions
 from smartcl.learners.learner import Learner
-from smartcl.learners.replay_memory import ReplayMemory
+from smartcl.memory.replay_memory import ReplayMemory
 from smartcl.persistence import attached, detached, load_state, save_state
 from smartcl.saved import Saved
 from smartcl.settings import plain, shown
-from smartcl.streams.batch import Batch, Ints, Rows
-from smartcl.streams.stream import InputSpec
 
 
 class SmartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]

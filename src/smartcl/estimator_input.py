@@ -10,10 +10,10 @@ import numpy as np
 import torch
 from scipy import sparse
 
+from smartcl.data.batch import Rows
 from smartcl.learners.checks import TOO_LARGE
 from smartcl.learners.methods import find_method
 from smartcl.settings import setting, shown
-from smartcl.streams.batch import Rows
 
 #: An error is cut to so many characters: scikit-learn shows the arrays it was given.
 LONGEST_MESSAGE = 380

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from smartcl.data.spec import InputSpec
 from smartcl.learners.learner import MOST_CLASSES, Learner
 from smartcl.learners.methods import build_learner, find_method
 from smartcl.saved import Saved
-from smartcl.streams.stream import InputSpec
 
 Labels = NDArray[Any]
 

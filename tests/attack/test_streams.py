@@ -8,7 +8,7 @@ from scipy import sparse
 
 from benchmarks.attack import streams
 from benchmarks.attack.streams import attack_streams, draw_stream
-from smartcl.learners.replay_memory import ReplayMemory
+from smartcl.memory.replay_memory import ReplayMemory
 
 
 def test_every_promise_holds() -> None:

@@ -10,8 +10,8 @@ import pytest
 
 import smartcl
 from smartcl.cli.app import call
-from smartcl.cli.run import _show
 from smartcl.learners.methods import METHODS
+from smartcl.paper.commands.run import _show
 
 TINY = ["--dataset", "disjoint-digits", "--set", "iterations=1", "--set", "hidden=8"]
 KEYS = {
@@ -145,8 +145,8 @@ def test_the_installed_command_runs():
 
 
 def test_the_demo_draws_and_tabulates(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("smartcl.cli.demo.DATASET", "disjoint-digits")
-    monkeypatch.setattr("smartcl.cli.demo.PARAMETERS", (("hidden", (8,)), ("iterations", 1)))
+    monkeypatch.setattr("smartcl.paper.commands.demo.DATASET", "disjoint-digits")
+    monkeypatch.setattr("smartcl.paper.commands.demo.PARAMETERS", (("hidden", (8,)), ("iterations", 1)))
     picture = tmp_path / "demo.png"
     assert call(["demo", "--out", str(picture)]) == 0
     assert picture.read_bytes().startswith(b"\x89PNG")

@@ -9,10 +9,10 @@ import time
 from pathlib import Path
 
 import pytest
-
 from event_examples import example_days, write_files
+
 from smartcl.cli.app import call
-from smartcl.experiments.event_model import EventModel
+from smartcl.events.model import EventModel
 
 QUICK = ["--set", "hidden=8", "--set", "iterations=2", "--memory", "20kB"]
 
@@ -140,7 +140,7 @@ def no_space(*_: object) -> None:
 def test_a_full_disk_is_found_before_training(
     command: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("smartcl.experiments.outputs.write_file", no_space)
+    monkeypatch.setattr("smartcl.files.outputs.write_file", no_space)
     monkeypatch.setattr("smartcl.learners.learner.Learner.observe", lambda *_: pytest.fail("trained"))
     assert call([*command, "--out", str(tmp_path / "deep" / "model")]) == 1
     assert "deep/model: nothing can be written there: No space left on device" in capsys.readouterr().err
@@ -155,7 +155,7 @@ def test_a_disk_that_fills_up_in_the_meantime_costs_no_result(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("smartcl.experiments.event_forecast.EventForecast.save", no_space)
+    monkeypatch.setattr("smartcl.events.forecast.EventForecast.save", no_space)
     assert call([*command, "--out", str(tmp_path / "model"), *as_json]) == 1
     captured = capsys.readouterr()
     assert captured.err == "smartcl: arrays.safetensors: No space left on device\n"

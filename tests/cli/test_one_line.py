@@ -15,7 +15,7 @@ from smartcl.cli import say
 from smartcl.cli.app import call
 from smartcl.cli.say import LOG_COLUMNS, one_line, screen_columns
 from smartcl.cli.verdict import verdict
-from smartcl.streams.chunks import FetchError
+from smartcl.paper.datasets.chunks import FetchError
 
 anything = st.text(st.characters(codec=None), max_size=400)
 
@@ -112,7 +112,7 @@ def test_a_defect_is_one_line_and_a_traceback_only_if_asked(
     def fail(*_: object) -> None:
         raise KeyError("layers\nof\nbugs")
 
-    monkeypatch.setattr("smartcl.cli.run.prepare_run", fail)
+    monkeypatch.setattr("smartcl.paper.commands.run.prepare_run", fail)
     assert call(["run"]) == 1
     said = capsys.readouterr().err
     assert said.count("\n") == 1
@@ -126,7 +126,7 @@ def test_a_defect_is_one_line_and_a_traceback_only_if_asked(
 def test_results_that_are_not_finite_are_no_json(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("smartcl.experiments.run.PreparedRun.run", lambda *_: {"accuracy": float("nan")})
+    monkeypatch.setattr("smartcl.paper.experiments.run.PreparedRun.run", lambda *_: {"accuracy": float("nan")})
     assert call(["run", "--dataset", "disjoint-digits", "--json"]) == 2
     captured = capsys.readouterr()
     assert captured.out == ""

@@ -80,7 +80,7 @@ def test_the_first_import_is_light_and_the_names_are_there_all_the_same() -> Non
     exec("from smartcl import *", names)
     assert names["SmartClassifier"] is smartcl.SmartClassifier
     assert {"METHODS", "SmartClassifier", "__version__"} <= set(dir(smartcl))
-    assert smartcl.streams.Batch is smartcl.Batch
+    assert smartcl.data.Batch is smartcl.Batch
     with pytest.raises(AttributeError, match="module 'smartcl' has no attribute 'SmartClasifier'"):
         _ = smartcl.SmartClasifier
     with pytest.raises(ImportError, match="cannot import name 'nothing'"):

@@ -10,6 +10,7 @@ import torch
 from scipy import sparse
 
 from helpers import SMALL, assert_same_state, small_batches, small_spec
+from smartcl.data.batch import Batch
 from smartcl.learners.learner import Learner
 from smartcl.learners.methods import METHODS, build_learner
 from smartcl.learners.recipe import Recipe
@@ -18,7 +19,6 @@ from smartcl.regularizers.group_lasso import GroupLasso
 from smartcl.regularizers.ncc import NCC
 from smartcl.selection.reservoir import Reservoir
 from smartcl.settings import SETTINGS, Flag, Name, Real, Whole, Widths, setting
-from smartcl.streams.batch import Batch
 
 Y = torch.tensor([0, 1])
 

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from contract import assert_keeps_the_contract, assert_unchanged_by_an_interrupt
 from helpers import SMALL, assert_same_state, small_batches, small_spec
+from smartcl.data.batch import Batch
 from smartcl.learners.gem import JITTER, agem, gem, project, project_on_one
 from smartcl.network import mlp
-from smartcl.streams.batch import Batch
 
 
 def memories(seed: int, tasks: int, rank: int, scale: float = 1.0) -> tuple[np.ndarray, np.ndarray]:

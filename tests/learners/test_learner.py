@@ -11,13 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helpers import SMALL, assert_same_state, small_batches, small_spec
+from smartcl.data.batch import Batch
 from smartcl.learners.learner import Learner
 from smartcl.learners.methods import METHODS, build_learner
 from smartcl.learners.recipe import Recipe
 from smartcl.memory import Schema
 from smartcl.network import mlp
 from smartcl.selection.reservoir import Reservoir
-from smartcl.streams.batch import Batch
 
 #: A group lasso that kills most of the small stream's useless features, not the useful one.
 STRONG = {"alpha": 4.0, "form": "decoupled"}

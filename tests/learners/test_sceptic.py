@@ -12,8 +12,8 @@ from smartcl.learners.methods import build_learner
 from smartcl.learners.recipe import Recipe
 from smartcl.learners.sceptic import FULL_DOUBT, Sceptic, Scepticism
 from smartcl.network.inputs import prepare
+from smartcl.paper.datasets.registry import load_stream
 from smartcl.selection.reservoir import Reservoir
-from smartcl.streams import load_stream
 
 RECIPE = Recipe((12,), lr=1e-2, iterations=3, replay=10)
 

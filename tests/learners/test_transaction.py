@@ -11,9 +11,9 @@ import pytest
 import torch
 
 from helpers import SMALL, assert_same_state, small_batches, small_spec
+from smartcl.data.batch import Batch
 from smartcl.learners.learner import Learner
 from smartcl.learners.methods import METHODS, build_learner
-from smartcl.streams.batch import Batch
 
 KINDS = {"dense": (False, False), "sparse": (True, False), "wide": (True, True)}
 

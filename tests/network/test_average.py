@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import torch
 
+from smartcl.data.spec import InputSpec
 from smartcl.network.average import WeightAverage
 from smartcl.network.mlp import MLP
-from smartcl.streams.stream import InputSpec
 
 
 def random_network() -> MLP:

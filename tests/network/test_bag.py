@@ -7,9 +7,9 @@ import pytest
 import torch
 from scipy import sparse
 
+from smartcl.data.spec import InputSpec
 from smartcl.network.bag import embedding_sum
 from smartcl.network.inputs import prepare
-from smartcl.streams.stream import InputSpec
 
 
 @pytest.mark.parametrize("density", [0.0, 0.2, 1.0])

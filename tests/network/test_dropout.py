@@ -7,9 +7,9 @@ import pytest
 import torch
 from scipy import sparse
 
+from smartcl.data.spec import InputSpec
 from smartcl.network.dropout import drop_inputs
 from smartcl.network.inputs import Columns, SparseInput, prepare
-from smartcl.streams.stream import InputSpec
 
 
 @pytest.mark.parametrize("rate", [0.1, 0.3, 0.5, 0.9])

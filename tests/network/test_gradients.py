@@ -9,6 +9,7 @@ import torch.nn.functional as F
 from scipy import sparse
 from torch import nn
 
+from smartcl.data.spec import InputSpec
 from smartcl.network.gradients import (
     Trace,
     cosine_matrix,
@@ -21,7 +22,6 @@ from smartcl.network.gradients import (
 )
 from smartcl.network.inputs import prepare
 from smartcl.network.mlp import MLP
-from smartcl.streams.stream import InputSpec
 
 FEATURES = np.array([0, 2, 3, 7])
 KINDS = ["dense", "columns", "sparse", "row table"]

@@ -7,6 +7,7 @@ import pytest
 import torch
 from scipy import sparse
 
+from smartcl.data.spec import InputSpec
 from smartcl.network.inputs import (
     Columns,
     Prepared,
@@ -17,7 +18,6 @@ from smartcl.network.inputs import (
     prepare,
     take_inputs,
 )
-from smartcl.streams.stream import InputSpec
 
 FEATURES = np.array([0, 3, 4])
 

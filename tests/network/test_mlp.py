@@ -8,9 +8,9 @@ import torch
 from scipy import sparse
 from torch import nn
 
+from smartcl.data.spec import InputSpec
 from smartcl.network.inputs import Prepared, prepare
 from smartcl.network.mlp import MLP
-from smartcl.streams.stream import InputSpec
 
 FEATURES = np.array([1, 2, 5, 6])
 SPEC = InputSpec(n_features=8, n_classes=3)

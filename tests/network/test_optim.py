@@ -9,9 +9,9 @@ import pytest
 import torch
 
 from helpers import assert_same_state
+from smartcl.data.spec import InputSpec
 from smartcl.network.mlp import MLP
 from smartcl.network.optim import Adam
-from smartcl.streams.stream import InputSpec
 
 LR = 1e-2
 

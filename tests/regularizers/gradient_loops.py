@@ -9,9 +9,9 @@ import pytest
 import torch
 from scipy import sparse
 
+from smartcl.data.spec import InputSpec
 from smartcl.network.inputs import Columns, Prepared, prepare
 from smartcl.network.mlp import MLP
-from smartcl.streams.stream import InputSpec
 
 FEATURES, CLASSES = 9, 3
 KINDS = ["dense", "columns", "sparse", "table"]

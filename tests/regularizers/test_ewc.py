@@ -8,10 +8,10 @@ import torch
 import torch.nn.functional as F
 from gradient_loops import KINDS, assert_close_by_name, mean_of, move, network_and_rows, sample_gradients
 
+from smartcl.data.spec import InputSpec
 from smartcl.network.mlp import MLP
 from smartcl.regularizers.ewc import EWC, OnlineEWC, fisher_diagonal
 from smartcl.saved import Saved
-from smartcl.streams.stream import InputSpec
 
 Y = torch.zeros(1, dtype=torch.long)
 

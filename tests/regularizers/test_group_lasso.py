@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
+from smartcl.data.spec import InputSpec
 from smartcl.network.inputs import Prepared, prepare
 from smartcl.network.mlp import MLP
 from smartcl.network.optim import Adam
 from smartcl.network.prox import prox_preconditioned, shrink_rows_
 from smartcl.regularizers.group_lasso import FORMS, GroupLasso
 from smartcl.saved import Saved
-from smartcl.streams.stream import InputSpec
 
 SPEC = InputSpec(n_features=16, n_classes=2)
 SPARSE = InputSpec(n_features=16, n_classes=2, sparse=True)

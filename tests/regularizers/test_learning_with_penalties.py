@@ -9,11 +9,11 @@ import pytest
 import torch
 
 from helpers import SMALL, assert_same_state, small_batches, small_spec
+from smartcl.data.batch import Batch
 from smartcl.learners import regularized
 from smartcl.learners.learner import Learner
 from smartcl.learners.methods import Method
 from smartcl.regularizers.l2 import L2
-from smartcl.streams.batch import Batch
 
 BUILDERS = [
     regularized.l2,

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 import torch
 
+from smartcl.data.spec import InputSpec
 from smartcl.network.mlp import MLP
 from smartcl.regularizers.ncc import NCC, neuron_importance, weight_importance
-from smartcl.streams.stream import InputSpec
 
 X, Y = torch.zeros(1, 7), torch.zeros(1, dtype=torch.long)
 

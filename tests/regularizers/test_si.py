@@ -9,12 +9,12 @@ import torch.nn.functional as F
 from scipy import sparse
 
 from helpers import assert_same_state
+from smartcl.data.spec import InputSpec
 from smartcl.network.inputs import Prepared, prepare
 from smartcl.network.mlp import MLP
 from smartcl.network.optim import Adam
 from smartcl.regularizers.si import SI
 from smartcl.saved import Saved
-from smartcl.streams.stream import InputSpec
 
 FEATURES = 8
 

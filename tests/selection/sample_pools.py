@@ -6,10 +6,10 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
+from smartcl.data.spec import InputSpec
+from smartcl.memory.pool import Pool
 from smartcl.network.gradients import Trace, trace
 from smartcl.network.mlp import MLP
-from smartcl.selection.selector import Pool
-from smartcl.streams.stream import InputSpec
 
 
 class SamplePool:

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from smartcl.memory.pool import Pool
 from smartcl.selection.balanced import Balanced, balanced_fit
 from smartcl.selection.nothing import Nothing
-from smartcl.selection.selector import Pool
 
 NO_GEOMETRY = None
 

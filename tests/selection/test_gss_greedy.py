@@ -9,11 +9,11 @@ import pytest
 import torch
 import torch.nn.functional as F
 
+from smartcl.data.spec import InputSpec
+from smartcl.memory.pool import Pool, Selection
 from smartcl.network.gradients import Trace, trace
 from smartcl.network.mlp import MLP
 from smartcl.selection.gss_greedy import GSSGreedy
-from smartcl.selection.selector import Pool, Selection
-from smartcl.streams.stream import InputSpec
 
 
 class Samples:

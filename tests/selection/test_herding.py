@@ -8,8 +8,8 @@ import torch.nn.functional as F
 from hypothesis import given
 from hypothesis import strategies as st
 
+from smartcl.memory.pool import Pool
 from smartcl.selection.herding import Herding, herd
-from smartcl.selection.selector import Pool
 
 
 def distances(features: np.ndarray, chosen: list[int]) -> dict[int, float]:

@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sample_pools import SamplePool
 
+from smartcl.memory.pool import Pool
 from smartcl.selection.fss_clust import FSSClust, squared_distances
 from smartcl.selection.gss_clust import GSSClust
 from smartcl.selection.k_centers import Distances, KCenters, thin_out
-from smartcl.selection.selector import Pool
 
 
 def naive_pass(distances: Distances, order: list[int], spacing: float) -> list[int]:

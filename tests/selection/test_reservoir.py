@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chi2
 
+from smartcl.memory.pool import Pool
 from smartcl.selection.reservoir import Reservoir
-from smartcl.selection.selector import Pool
 
 NO_GEOMETRY: Any = None
 

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smartcl.selection.selector import longest_fit
+from smartcl.memory.pool import longest_fit
 
 
 @given(st.lists(st.integers(1, 50), min_size=1, max_size=30), st.integers(0, 400), st.integers(0, 2**32 - 1))

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smartcl.selection.selector import Pool
+from smartcl.memory.pool import Pool
 from smartcl.selection.task_shares import TaskShares, fair_prefixes, fair_share, positions_by
 
 demands = st.lists(st.integers(1, 60), min_size=1, max_size=6)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import torch
 
+from smartcl.memory.pool import Pool
 from smartcl.selection import trusted
 from smartcl.selection.reservoir import Reservoir
-from smartcl.selection.selector import Pool
 from smartcl.selection.trusted import Trusted
 
 

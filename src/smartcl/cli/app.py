@@ -6,29 +6,41 @@ import os
 import sys
 import traceback
 import warnings
+from importlib import import_module
 from typing import Annotated
 
 import typer
 
 import smartcl
-from smartcl.cli import demo, events, methods, report, reproduce, results, run
 from smartcl.cli.main import INTERRUPTED
 from smartcl.cli.say import note, say
 from smartcl.cli.verdict import verdict
 
-app = typer.Typer(
-    help="Learn a classifier from a never-ending stream, in a memory of a fixed number of bytes.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-)
-app.command("demo")(demo.demo)
-app.command("run")(run.run_command)
-app.command("events")(events.events)
-app.command("methods")(methods.methods)
-app.command("reproduce")(reproduce.reproduce)
-app.command("results")(results.results)
-app.command("report")(report.report)
+#: Every command and the function behind it; one that is not asked for is not loaded.
+COMMANDS = {
+    "demo": "smartcl.paper.commands.demo:demo",
+    "events": "smartcl.cli.events:events",
+    "methods": "smartcl.cli.methods:methods",
+    "run": "smartcl.paper.commands.run:run_command",
+    "reproduce": "smartcl.paper.commands.reproduce:reproduce",
+    "results": "smartcl.paper.commands.results:results",
+    "report": "smartcl.paper.commands.report:report",
+}
+
+
+def app_for(arguments: list[str]) -> typer.Typer:
+    """The command line, with the command that these arguments ask for, or with all."""
+    app = typer.Typer(
+        help="Learn a classifier from a never-ending stream, in a memory of a fixed number of bytes.",
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+    )
+    app.callback()(options)
+    for name in arguments[:1] if arguments[:1] and arguments[0] in COMMANDS else COMMANDS:
+        module, function = COMMANDS[name].split(":")
+        app.command(name)(getattr(import_module(module), function))
+    return app
 
 
 def tell_version(wanted: bool) -> None:
@@ -37,7 +49,6 @@ def tell_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def options(
     version: Annotated[
         bool, typer.Option("--version", callback=tell_version, is_eager=True, help="Print the version.")
@@ -51,7 +62,7 @@ def call(arguments: list[str]) -> int:
     with warnings.catch_warnings():
         warnings.showwarning = lambda message, *_: note(str(message))
         try:
-            code = int(app(arguments, prog_name="smartcl", standalone_mode=False) or 0)
+            code = int(app_for(arguments)(arguments, prog_name="smartcl", standalone_mode=False) or 0)
             sys.stdout.flush()
         except SystemExit as end:  # nobody reads the output any more
             return int(end.code or 0)

@@ -15,11 +15,11 @@ from rich.table import Table
 
 from smartcl.cli.progress import bar_for, live_bars
 from smartcl.cli.usage import Seed, arguments_checked, assignments, failure_of, json_text
-from smartcl.experiments.event_forecast import check_folder
-from smartcl.experiments.events import EventSpec, prepare_forecast
+from smartcl.events.files import ColumnNames
+from smartcl.events.forecast import check_folder
+from smartcl.events.prepare import EventSpec, prepare_forecast
+from smartcl.files.tables import day_of
 from smartcl.memory import format_bytes
-from smartcl.streams.event_files import ColumnNames
-from smartcl.streams.table_files import day_of
 
 SHOWN_PLACES = 20
 

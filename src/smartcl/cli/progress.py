@@ -9,8 +9,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bars
 
-from smartcl.experiments.run import Progress
 from smartcl.learners.learner import Learner
+from smartcl.learners.watching import Progress
 
 
 @contextmanager

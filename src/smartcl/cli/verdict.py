@@ -6,7 +6,7 @@ import errno
 
 import typer
 
-from smartcl.streams.chunks import FetchError
+from smartcl.errors import UnavailableError
 
 #: Wrong arguments or input; anything else that goes wrong is the environment's: the disk, the network, the memory.
 WRONG, ENVIRONMENT = 2, 1
@@ -24,7 +24,7 @@ def verdict(error: Exception) -> tuple[int, str | None]:
             return ENVIRONMENT, None  # whoever read the output has enough of it
         case OSError():
             return WRONG if error.errno in WRONG_PATHS else ENVIRONMENT, described(error)
-        case FetchError():
+        case UnavailableError():
             return ENVIRONMENT, str(error)
         case MemoryError():
             return ENVIRONMENT, f"not enough memory: {error}"

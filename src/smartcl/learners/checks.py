@@ -8,9 +8,9 @@ import numpy as np
 import torch
 from scipy import sparse
 
+from smartcl.data.batch import Batch, Rows
+from smartcl.data.spec import InputSpec
 from smartcl.saved import Saved
-from smartcl.streams.batch import Batch, Rows
-from smartcl.streams.stream import InputSpec
 
 TOO_LARGE = "x must fit single precision: it contains values, or sums of duplicate entries, beyond 3.4e38"
 

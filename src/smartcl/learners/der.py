@@ -12,15 +12,15 @@ from typing import ClassVar
 import torch
 import torch.nn.functional as F
 
+from smartcl.data.batch import Batch
+from smartcl.data.spec import InputSpec
 from smartcl.learners.learner import Labelled, Learner
 from smartcl.learners.notes import logits_note, widen_logits
 from smartcl.learners.recipe import Recipe
-from smartcl.learners.replay_memory import Notes, Observation
+from smartcl.memory.replay_memory import Notes, Observation
 from smartcl.network.inputs import prepare
 from smartcl.selection.reservoir import Reservoir
 from smartcl.settings import setting
-from smartcl.streams.batch import Batch
-from smartcl.streams.stream import InputSpec
 
 
 def dark_distance(logits: torch.Tensor, stored: torch.Tensor) -> torch.Tensor:

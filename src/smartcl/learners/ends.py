@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from smartcl.data.spec import InputSpec
 from smartcl.learners.learner import Learner
 from smartcl.learners.recipe import Recipe
 from smartcl.memory.budget import UNBOUNDED
 from smartcl.selection.everything import Everything
 from smartcl.selection.nothing import Nothing
-from smartcl.streams.stream import InputSpec
 
 
 def finetune(
@@ -25,7 +25,7 @@ def finetune(
     """No memory: each batch is learned and forgotten, whatever the budget. The lower end.
 
     >>> import torch
-    >>> from smartcl.streams.batch import Batch
+    >>> from smartcl.data.batch import Batch
     >>> learner = finetune(InputSpec(n_features=2, n_classes=2), "1kB", hidden=(8,))
     >>> _ = learner.observe(Batch(torch.eye(2), torch.tensor([0, 1])))
     >>> len(learner.memory)
@@ -52,7 +52,7 @@ def joint(
     """Replay of every sample ever seen: ``memory`` is not obeyed, the budget is ``UNBOUNDED``. The upper end.
 
     >>> import torch
-    >>> from smartcl.streams.batch import Batch
+    >>> from smartcl.data.batch import Batch
     >>> learner = joint(InputSpec(n_features=2, n_classes=2), memory=1, hidden=(8,))
     >>> _ = learner.observe(Batch(torch.eye(2), torch.tensor([0, 1])))
     >>> learner.memory

@@ -9,10 +9,10 @@ from __future__ import annotations
 import torch
 import torch.nn.functional as F
 
+from smartcl.data.spec import InputSpec
 from smartcl.learners.learner import Labelled, Learner
 from smartcl.learners.recipe import Recipe
 from smartcl.selection.reservoir import Reservoir
-from smartcl.streams.stream import InputSpec
 
 
 def present_cross_entropy(

@@ -13,18 +13,18 @@ from typing import ClassVar
 import torch
 import torch.nn.functional as F
 
+from smartcl.data.batch import Batch
+from smartcl.data.spec import InputSpec
 from smartcl.learners.learner import Labelled, Learner, probabilities
 from smartcl.learners.model import Model
 from smartcl.learners.notes import task_note
 from smartcl.learners.recipe import Recipe
-from smartcl.learners.replay_memory import Notes
 from smartcl.memory import SampleStore
+from smartcl.memory.pool import Selector
+from smartcl.memory.replay_memory import Notes
 from smartcl.network.inputs import Prepared
 from smartcl.selection.balanced import Balanced
-from smartcl.selection.selector import Selector
 from smartcl.settings import setting
-from smartcl.streams.batch import Batch
-from smartcl.streams.stream import InputSpec
 
 
 class GDumb(Learner):

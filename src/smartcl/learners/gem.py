@@ -21,15 +21,15 @@ from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 from scipy.optimize import nnls
 
+from smartcl.data.batch import Batch, Ints
+from smartcl.data.spec import InputSpec
 from smartcl.learners.learner import Labelled, Learner
 from smartcl.learners.notes import of_other_tasks, task_note
 from smartcl.learners.recipe import Recipe
-from smartcl.learners.replay_memory import Notes
+from smartcl.memory.replay_memory import Notes
 from smartcl.network.gradients import gram, trace
 from smartcl.selection.task_shares import TaskShares, positions_by
 from smartcl.settings import setting
-from smartcl.streams.batch import Batch, Ints
-from smartcl.streams.stream import InputSpec
 
 Floats: TypeAlias = NDArray[np.float64]
 

@@ -15,17 +15,17 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
+from smartcl.data.batch import Batch, Ints
+from smartcl.data.spec import InputSpec
 from smartcl.learners.learner import MOST_CLASSES, Labelled, Learner
 from smartcl.learners.notes import MAX_TASK, logits_note, of_other_tasks, task_note, widen_logits
 from smartcl.learners.recipe import Recipe
-from smartcl.learners.replay_memory import Notes, Observation
+from smartcl.memory.replay_memory import Notes, Observation
 from smartcl.network.inputs import Prepared, prepare
 from smartcl.saved import Saved
 from smartcl.selection.herding import Herding, as_measured
 from smartcl.selection.task_shares import positions_by
 from smartcl.settings import setting
-from smartcl.streams.batch import Batch, Ints
-from smartcl.streams.stream import InputSpec
 
 
 def distillation(logits: torch.Tensor, stored: torch.Tensor) -> torch.Tensor:

@@ -4,27 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 
+from smartcl.data.batch import Batch, Ints, Rows, take_rows
+from smartcl.data.spec import InputSpec
 from smartcl.learners.checks import check_batch, check_rows, generator_state, largest
 from smartcl.learners.model import Model
 from smartcl.learners.notes import check_logits
 from smartcl.learners.recipe import Recipe
-from smartcl.learners.replay_memory import Notes, Observation, ReplayMemory
 from smartcl.learners.transaction import Transactional
 from smartcl.memory import SampleStore
+from smartcl.memory.pool import Selector
+from smartcl.memory.replay_memory import Notes, Observation, ReplayMemory
 from smartcl.network.denormals import flushed_denormals
 from smartcl.network.gradients import Trace, trace
 from smartcl.network.inputs import Prepared, prepare
 from smartcl.regularizers.regularizer import Regularizer
 from smartcl.saved import Saved
-from smartcl.selection.selector import Selector
-from smartcl.streams.batch import Batch, Ints, Rows, take_rows
-from smartcl.streams.stream import InputSpec
 
 #: Samples ready for the network, and their labels.
 Labelled: TypeAlias = tuple[Prepared, torch.Tensor]
@@ -145,7 +146,7 @@ class Learner(Transactional):
         """Store the batch's schematic form; over budget, let the selector choose."""
         alive = self.model.network.alive().numpy()
         candidates = self.memory.candidates(batch, alive, self.notes(batch))
-        return self.memory.select(candidates, _Geometry(self, candidates), self.rng)
+        return self.memory.select(candidates, partial(_Geometry, self, candidates), self.rng)
 
     def notes(self, batch: Batch) -> Notes:
         """What this method stores beside each sample; nothing, unless it says so."""
@@ -214,16 +215,16 @@ def probabilities(logits: torch.Tensor) -> torch.Tensor:
 
 
 class _Geometry:
-    """The network's view of candidate samples, for selectors."""
+    """The network's view of those candidate samples that fit the memory, for selectors."""
 
-    def __init__(self, learner: Learner, candidates: SampleStore) -> None:
-        self._learner, self._candidates = learner, candidates
+    def __init__(self, learner: Learner, candidates: SampleStore, fitting: Ints) -> None:
+        self._learner, self._candidates, self._fitting = learner, candidates, fitting
 
     def trace(self, index: Ints) -> Trace:
-        rows, y = self._learner.recall(self._candidates, index)
+        rows, y = self._learner.recall(self._candidates, self._fitting[index])
         return trace(self._learner.model.network, rows, y)
 
     def features(self, index: Ints, layer: str) -> torch.Tensor:
-        rows, _ = self._learner.recall(self._candidates, index)
+        rows, _ = self._learner.recall(self._candidates, self._fitting[index])
         with torch.no_grad():
             return self._learner.model.network.features(rows, layer)

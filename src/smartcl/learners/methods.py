@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
+from smartcl.data.spec import InputSpec
 from smartcl.learners.der import derpp
 from smartcl.learners.ends import finetune, joint
 from smartcl.learners.er_ace import er_ace
@@ -19,7 +20,6 @@ from smartcl.learners.regularized import ewc, ewc_online, l2, mas, ncc, si
 from smartcl.learners.replay import er, fss_clust, gss_clust, gss_greedy, gss_iqp
 from smartcl.learners.smart import smart, smart_paper
 from smartcl.settings import setting, shown
-from smartcl.streams.stream import InputSpec
 
 SMART = "Gao, Ascoli & Zhao 2021"
 #: When penalties that protect what a task has taught take effect in a stream without tasks.

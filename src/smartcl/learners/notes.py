@@ -6,9 +6,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from smartcl.data.batch import Batch, Ints
 from smartcl.memory import SampleStore
 from smartcl.saved import StateError
-from smartcl.streams.batch import Batch, Ints
 
 #: Task numbers are stored in two bytes.
 MAX_TASK = 2**16 - 1

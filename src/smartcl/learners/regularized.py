@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
+from smartcl.data.spec import InputSpec
 from smartcl.learners.learner import Learner
 from smartcl.learners.recipe import Recipe
 from smartcl.regularizers.ewc import EWC, OnlineEWC
@@ -20,7 +21,6 @@ from smartcl.regularizers.regularizer import Regularizer
 from smartcl.regularizers.si import SI
 from smartcl.selection.nothing import Nothing
 from smartcl.selection.reservoir import Reservoir
-from smartcl.streams.stream import InputSpec
 
 #: What makes a learner of a spec, a memory, a seed and keyword-only parameters.
 Builder: TypeAlias = Callable[..., Learner]

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from smartcl.data.spec import InputSpec
 from smartcl.learners.learner import Learner
 from smartcl.learners.recipe import Recipe
+from smartcl.memory.pool import Selector
 from smartcl.selection.fss_clust import FSSClust
 from smartcl.selection.gss_clust import GSSClust
 from smartcl.selection.gss_greedy import GSSGreedy
 from smartcl.selection.gss_iqp import GSSIQP
 from smartcl.selection.reservoir import Reservoir
-from smartcl.selection.selector import Selector
-from smartcl.streams.stream import InputSpec
 
 
 def replaying(name: str, summary: str, selector: Callable[[], Selector], joint: bool) -> Callable[..., Learner]:

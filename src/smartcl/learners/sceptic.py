@@ -14,17 +14,17 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
+from smartcl.data.batch import Ints
+from smartcl.data.spec import InputSpec
 from smartcl.learners.learner import Labelled, Learner
 from smartcl.learners.losses import confident_distillation, exponents, robust_cross_entropy
 from smartcl.learners.recipe import Recipe
+from smartcl.memory.pool import Selector
 from smartcl.network.dropout import drop_inputs
 from smartcl.network.inputs import Prepared, take_inputs
 from smartcl.regularizers.regularizer import Regularizer
 from smartcl.saved import Saved
-from smartcl.selection.selector import Selector
 from smartcl.settings import check_settings
-from smartcl.streams.batch import Ints
-from smartcl.streams.stream import InputSpec
 
 #: The share of contradicted labels from which doubt is complete.
 FULL_DOUBT = 0.02

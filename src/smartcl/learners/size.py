@@ -6,8 +6,8 @@ import os
 from collections.abc import Sequence
 from itertools import pairwise
 
+from smartcl.data.spec import InputSpec
 from smartcl.network.mlp import ROW_TABLE_WEIGHTS
-from smartcl.streams.stream import InputSpec
 
 #: What is held of every weight: the weight, Adam's two moments, the average, and a copy to go back to.
 COPIES = 5

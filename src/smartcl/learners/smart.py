@@ -6,6 +6,7 @@ Neural Networks 2021. The objective is Eq. 1: ``loss + α·Ω_e + β·Ω_r``; th
 
 from __future__ import annotations
 
+from smartcl.data.spec import InputSpec
 from smartcl.learners.learner import Learner
 from smartcl.learners.recipe import Recipe
 from smartcl.learners.sceptic import Sceptic, Scepticism
@@ -14,7 +15,6 @@ from smartcl.regularizers.ncc import NCC
 from smartcl.selection.gss_greedy import GSSGreedy
 from smartcl.selection.reservoir import Reservoir
 from smartcl.selection.trusted import Trusted
-from smartcl.streams.stream import InputSpec
 
 
 def smart(

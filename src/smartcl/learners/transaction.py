@@ -15,8 +15,8 @@ from typing import Any, NamedTuple, Self, cast
 import numpy as np
 
 from smartcl.learners.model import Model
-from smartcl.learners.replay_memory import ReplayMemory
-from smartcl.network.rows import Journal, RowTable
+from smartcl.memory.replay_memory import ReplayMemory
+from smartcl.network.row_table.table import Journal, RowTable
 
 
 class Undo(NamedTuple):

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from smartcl.data.batch import Ints
 from smartcl.memory.formats import (
     ID_DTYPES,
     VALUE_DTYPES,
@@ -26,7 +27,6 @@ from smartcl.memory.formats import (
 )
 from smartcl.memory.nonzeros import Floats, Nonzeros, nonzeros_of_dense, pieces, spans
 from smartcl.memory.schema import Schema
-from smartcl.streams.batch import Ints
 
 Bytes = NDArray[np.uint8]
 

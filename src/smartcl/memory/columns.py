@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from smartcl.data.batch import Ints
 from smartcl.saved import Saved
-from smartcl.streams.batch import Ints
 
 Labels = NDArray[np.unsignedinteger[Any]]
 LABEL_DTYPES = ("uint8", "uint16", "uint32", "uint64")

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from smartcl.data.batch import Bools, Ints
 from smartcl.memory.nonzeros import Floats, Nonzeros
 from smartcl.memory.schema import Schema
-from smartcl.streams.batch import Bools, Ints
 
 
 class Layout(IntEnum):

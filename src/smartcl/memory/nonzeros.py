@@ -11,8 +11,8 @@ import torch
 from numpy.typing import NDArray
 from scipy import sparse
 
+from smartcl.data.batch import Ints, Rows
 from smartcl.memory.schema import Schema
-from smartcl.streams.batch import Ints, Rows
 
 Floats = NDArray[np.float32]
 

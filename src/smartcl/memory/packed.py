@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from smartcl.data.batch import Bools, Ints, Rows
 from smartcl.memory.codecs import Bytes, Encoded, decode_dense, decode_nonzeros, encode, fault_in
 from smartcl.memory.nonzeros import Floats, Nonzeros, nonzeros_of, pieces
 from smartcl.memory.schema import Schema
 from smartcl.saved import Saved
-from smartcl.streams.batch import Bools, Ints, Rows
 
 Offsets = NDArray[np.uint32] | NDArray[np.uint64]
 

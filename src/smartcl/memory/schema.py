@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from smartcl.data.batch import Bools, Ints
 from smartcl.saved import Saved
-from smartcl.streams.batch import Bools, Ints
 
 
 @dataclass(frozen=True, slots=True, eq=False)

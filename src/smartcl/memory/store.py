@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
 
+from smartcl.data.batch import Bools, Ints, Rows
 from smartcl.memory.budget import Budget, format_bytes
 from smartcl.memory.codecs import Bytes
 from smartcl.memory.columns import Columns, Labels
@@ -17,7 +18,6 @@ from smartcl.memory.schema import Schema
 from smartcl.memory.versions import MAX_VERSIONS, lacking, live, saved_versions
 from smartcl.memory.whole import WHOLE_DTYPES, WholeRows
 from smartcl.saved import Saved
-from smartcl.streams.batch import Bools, Ints, Rows
 
 #: A row of a wider sparse stream is always written by feature id.
 MAX_POSITIONAL = 2**16

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from smartcl.data.batch import Bools
 from smartcl.memory.codecs import Bytes
 from smartcl.memory.formats import mask_nbytes
 from smartcl.memory.schema import Schema
 from smartcl.saved import Saved
-from smartcl.streams.batch import Bools
 
 #: Live versions of the schema; past it, rows of the two oldest are brought under one.
 MAX_VERSIONS = 8

@@ -9,10 +9,10 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from smartcl.data.batch import Ints, Rows
 from smartcl.memory.nonzeros import Floats, Nonzeros, float32_of, nonzeros_of, nonzeros_of_dense, pieces
 from smartcl.memory.schema import Schema
 from smartcl.saved import Saved
-from smartcl.streams.batch import Ints, Rows
 
 #: What whole rows can be kept in.
 WHOLE_DTYPES = ("bool", *(f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)))

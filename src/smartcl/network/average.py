@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 
 from smartcl.network.mlp import MLP
-from smartcl.network.sleep import warm_decay
+from smartcl.network.row_table.sleep import warm_decay
 
 
 class WeightAverage:
@@ -15,7 +15,7 @@ class WeightAverage:
     less work.
 
     >>> import numpy as np
-    >>> from smartcl.streams.stream import InputSpec
+    >>> from smartcl.data.spec import InputSpec
     >>> network = MLP(InputSpec(n_features=2, n_classes=2), (3,), np.random.default_rng(0))
     >>> average = WeightAverage(network, decay=0.9)
     >>> _ = torch.nn.init.ones_(network.head.bias)

@@ -11,8 +11,8 @@ import torch
 import torch.nn.functional as F
 from scipy import sparse
 
-from smartcl.streams.batch import Ints, Rows
-from smartcl.streams.stream import InputSpec
+from smartcl.data.batch import Ints, Rows
+from smartcl.data.spec import InputSpec
 
 
 @dataclass(frozen=True)

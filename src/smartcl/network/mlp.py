@@ -12,13 +12,13 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+from smartcl.data.spec import InputSpec
 from smartcl.network.bag import embedding_sum
 from smartcl.network.initial import Initial
 from smartcl.network.inputs import Prepared, SparseInput, concatenate
 from smartcl.network.joint import joint_product
 from smartcl.network.prox import row_norms
-from smartcl.network.rows import RowTable
-from smartcl.streams.stream import InputSpec
+from smartcl.network.row_table.table import RowTable
 
 #: A sparse first layer with more weights than this updates only the rows a step touches.
 ROW_TABLE_WEIGHTS = 4_000_000

@@ -9,7 +9,7 @@ import torch
 from torch.optim.adam import adam
 
 from smartcl.network.mlp import MLP
-from smartcl.network.sleep import MOST_STEPS, RowSchedule
+from smartcl.network.row_table.sleep import MOST_STEPS, RowSchedule
 from smartcl.saved import Saved
 
 

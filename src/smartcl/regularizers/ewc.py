@@ -51,7 +51,7 @@ class EWC(QuadraticPenalty):
     """``strength · Σ_k Σ Ω_k·(θ − θ̂_k)²``: one term per consolidation ``k``, held as one quadratic.
 
     >>> import numpy as np
-    >>> from smartcl.streams.stream import InputSpec
+    >>> from smartcl.data.spec import InputSpec
     >>> network = MLP(InputSpec(n_features=2, n_classes=2), (3,), np.random.default_rng(0))
     >>> ewc = EWC(strength=100.0)
     >>> ewc.consolidate(network, torch.ones(4, 2), torch.zeros(4, dtype=torch.long))

@@ -7,7 +7,7 @@ import torch
 from smartcl.network.mlp import MLP, DenseInput
 from smartcl.network.optim import Adam
 from smartcl.network.prox import group_lasso, prox_preconditioned, shrink_rows_, subgradient
-from smartcl.network.sleep import MOST_STEPS
+from smartcl.network.row_table.sleep import MOST_STEPS
 from smartcl.regularizers.regularizer import Regularizer
 from smartcl.saved import Saved
 from smartcl.settings import setting

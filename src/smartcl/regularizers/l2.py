@@ -15,7 +15,7 @@ class L2(QuadraticPenalty):
     The baseline of Kirkpatrick et al. 2017 and of Hsu et al., "Re-evaluating continual learning scenarios", 2018.
 
     >>> import numpy as np
-    >>> from smartcl.streams.stream import InputSpec
+    >>> from smartcl.data.spec import InputSpec
     >>> network = MLP(InputSpec(n_features=2, n_classes=2), (3,), np.random.default_rng(0))
     >>> penalty = L2(strength=0.5)
     >>> penalty.consolidate(network, torch.zeros(1, 2), torch.zeros(1, dtype=torch.long))

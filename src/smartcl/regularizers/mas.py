@@ -36,7 +36,7 @@ class MAS(QuadraticPenalty):
     """``strength · Σ (Σ_k Ω_k)·(θ − θ̂)²`` with the sensitivities ``Ω_k`` of all consolidations.
 
     >>> import numpy as np
-    >>> from smartcl.streams.stream import InputSpec
+    >>> from smartcl.data.spec import InputSpec
     >>> network = MLP(InputSpec(n_features=2, n_classes=2), (3,), np.random.default_rng(0))
     >>> mas = MAS(strength=1.0, per_sample=True)
     >>> rows, y = torch.tensor([[1.0, 0.0]]), torch.tensor([0])

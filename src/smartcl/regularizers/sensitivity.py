@@ -33,7 +33,7 @@ def mean_gradients(
     """The mean over samples of ``φ(∂score/∂θ)`` for every weight ``θ``, by name; ``chunk`` samples at a time.
 
     >>> import numpy as np
-    >>> from smartcl.streams.stream import InputSpec
+    >>> from smartcl.data.spec import InputSpec
     >>> network = MLP(InputSpec(n_features=2, n_classes=2), (3,), np.random.default_rng(0))
     >>> squares = mean_gradients(network, torch.ones(5, 2), torch.sum, torch.square)
     >>> {name: tuple(value.shape) for name, value in squares.items()}

@@ -34,7 +34,7 @@ class SI(QuadraticPenalty):
     penalties this one must therefore come first.
 
     >>> import numpy as np
-    >>> from smartcl.streams.stream import InputSpec
+    >>> from smartcl.data.spec import InputSpec
     >>> network = MLP(InputSpec(n_features=2, n_classes=2), (3,), np.random.default_rng(0))
     >>> si, optimizer, rows, y = SI(strength=3000.0), Adam(network, lr=0.01), torch.ones(1, 2), torch.tensor([1])
     >>> torch.nn.functional.cross_entropy(network(rows), y).backward()

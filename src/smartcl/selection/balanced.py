@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from smartcl.selection.selector import Pool, Scores, Selection
-from smartcl.streams.batch import Ints
+from smartcl.data.batch import Ints
+from smartcl.memory.pool import Pool, Scores, Selection
 
 
 def groups_of(pool: Pool) -> Ints:

@@ -10,8 +10,8 @@ import numpy as np
 import torch
 from scipy.spatial.distance import pdist, squareform
 
+from smartcl.memory.pool import Pool
 from smartcl.selection.k_centers import Distances, KCenters
-from smartcl.selection.selector import Pool
 
 LAYERS = ("penultimate", "logits")
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from smartcl.memory.pool import Pool
 from smartcl.selection.cosines import gradient_cosines
 from smartcl.selection.k_centers import Distances, KCenters
-from smartcl.selection.selector import Pool
 
 
 class GSSClust(KCenters):

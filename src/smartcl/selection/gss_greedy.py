@@ -9,9 +9,10 @@ from __future__ import annotations
 import numpy as np
 import torch
 
+from smartcl.data.batch import Ints
+from smartcl.memory.pool import Pool, Scores, Selection, longest_fit
 from smartcl.network.gradients import Trace, cosines_to_mean, gram, squared_norms
-from smartcl.selection.selector import Pool, Scores, Selection, longest_fit
-from smartcl.streams.batch import Ints
+from smartcl.selection.geometry import Geometry
 
 FIRST_SCORE = 0.1
 
@@ -67,7 +68,8 @@ class GSSGreedy:
         drawn: Ints = rng.permutation(pool.n_memory)[:most]
         starts = range(0, len(drawn), self.batch_size)
         sizes = [len(pool.new), *(min(self.batch_size, len(drawn) - start) for start in starts)]
-        return pool.geometry.trace(np.concatenate([pool.new, drawn])).pieces(sizes)
+        geometry: Geometry = pool.geometry
+        return geometry.trace(np.concatenate([pool.new, drawn])).pieces(sizes)
 
     def _shed(self, pool: Pool, room: int) -> Selection:
         """The memory alone no longer fits (its overhead grew): the most redundant samples leave, nobody enters."""

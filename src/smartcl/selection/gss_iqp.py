@@ -15,9 +15,9 @@ import numpy as np
 import piqp
 from numpy.typing import NDArray
 
+from smartcl.data.batch import Ints
+from smartcl.memory.pool import Pool, Selection
 from smartcl.selection.cosines import gradient_cosines
-from smartcl.selection.selector import Pool, Selection
-from smartcl.streams.batch import Ints
 
 Floats = NDArray[np.float64]
 

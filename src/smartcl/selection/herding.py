@@ -10,10 +10,10 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
+from smartcl.data.batch import Ints
+from smartcl.memory.pool import Pool, Selection
 from smartcl.selection.balanced import groups_of
-from smartcl.selection.selector import Pool, Selection
 from smartcl.selection.task_shares import fair_prefixes, fair_share, positions_by
-from smartcl.streams.batch import Ints
 
 
 def herd(features: torch.Tensor, count: int) -> Ints:

@@ -12,8 +12,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from smartcl.selection.selector import Pool, Selection
-from smartcl.streams.batch import Bools, Ints
+from smartcl.data.batch import Bools, Ints
+from smartcl.memory.pool import Pool, Selection
 
 #: Samples closer than this are the same.
 COPY = 1e-100

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from smartcl.selection.selector import Pool, Selection
+from smartcl.memory.pool import Pool, Selection
 
 
 class Nothing:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from smartcl.selection.selector import Pool, Selection, longest_fit
+from smartcl.memory.pool import Pool, Selection, longest_fit
 
 
 class Reservoir:

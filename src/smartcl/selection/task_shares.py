@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from smartcl.selection.selector import Pool, Selection
-from smartcl.streams.batch import Ints
+from smartcl.data.batch import Ints
+from smartcl.memory.pool import Pool, Selection
 
 
 def fair_share(demands: Ints, room: int) -> int:

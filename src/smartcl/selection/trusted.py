@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from smartcl.selection.selector import Pool, Scores, Selection, longest_fit
-from smartcl.streams.batch import Bools, Ints
+from smartcl.data.batch import Bools, Ints
+from smartcl.memory.pool import Pool, Scores, Selection, longest_fit
 
 #: Stored samples looked at after each batch: the whole of a small memory, a random part of a large one.
 EXAMINED = 2000

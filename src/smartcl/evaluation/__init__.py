@@ -1,1 +1,0 @@
-"""What a run is worth: accuracies and what is made of them."""

@@ -1,0 +1,1 @@
+"""Forecasting a user's own events from keyword counts, without looking ahead."""

@@ -1,0 +1,1 @@
+"""A user's files: tables in, results out."""

@@ -1,0 +1,84 @@
+"""Who may stay: the candidates for a memory's room, and what a policy answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smartcl.data.batch import Ints
+
+Scores = NDArray[np.float32]
+
+#: The share of its room that a memory may leave empty for the sake of the order of samples.
+MOST_LEFT = 1 / 8
+
+
+@dataclass(frozen=True)
+class Pool:
+    """The candidates: the memory's samples, then the new ones.
+
+    ``scores`` of new samples mean nothing yet; ``notes`` are what the method stores beside each sample, by name. What a
+    policy may ask the network about them is ``geometry``; the memory itself only hands it on.
+    """
+
+    sizes: Ints
+    labels: Ints
+    scores: Scores
+    n_memory: int
+    geometry: Any
+    notes: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+    @property
+    def old(self) -> Ints:
+        return np.arange(self.n_memory)
+
+    @property
+    def new(self) -> Ints:
+        return np.arange(self.n_memory, len(self))
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Which candidates stay (ascending positions), and their scores from now on."""
+
+    keep: Ints
+    scores: Scores
+
+
+class Selector(Protocol):
+    """``room`` is in bytes: the kept samples' sizes must not exceed it in sum.
+
+    ``scored`` says whether a score is kept, and charged, with each sample.
+    """
+
+    scored: bool
+
+    def select(self, pool: Pool, room: int, rng: np.random.Generator) -> Selection: ...
+
+
+def longest_fit(order: Ints, sizes: Ints, room: int) -> Ints:
+    """The longest run from the start of ``order`` that fits ``room``, in ascending position.
+
+    A sample so large that the run would end with much of the room empty is passed over.
+
+    >>> longest_fit(np.array([2, 0, 1]), sizes=np.array([5, 3, 4]), room=9)
+    array([0, 2])
+    >>> longest_fit(np.array([2, 0, 1]), sizes=np.array([60, 3, 4]), room=61)
+    array([1, 2])
+    """
+    runs, left = [order[:0]], room
+    while len(order) and left > MOST_LEFT * room:
+        fitting = int(np.searchsorted(np.cumsum(sizes[order]), left, side="right"))
+        run, order = np.split(order, [fitting])
+        runs.append(run)
+        left -= int(sizes[run].sum())
+        fits = sizes[order] <= left
+        order = order[np.argmax(fits) :] if fits.any() else order[:0]
+    return np.sort(np.concatenate(runs))

@@ -1,0 +1,223 @@
+"""The part of a learner that remembers: a store inside a byte budget, its schema, and who decides what stays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smartcl.data.batch import Batch, Bools, Ints
+from smartcl.data.spec import InputSpec
+from smartcl.memory.budget import UNBOUNDED, Budget
+from smartcl.memory.pool import Pool, Selection, Selector
+from smartcl.memory.schema import FeatureWatch, Schema
+from smartcl.memory.store import SampleStore, describe
+from smartcl.saved import Saved
+from smartcl.settings import setting
+
+#: What a method stores beside each sample, by name: one entry per sample.
+Notes: TypeAlias = Mapping[str, NDArray[Any]]
+
+#: From the candidates that fit to what a policy may ask about them.
+GeometryOf: TypeAlias = Callable[[Ints], Any]
+
+#: The share of its features by which the schema must change before all rows are written anew.
+WORTHWHILE = 0.02
+
+#: The share of the budget up to which masks of schemas may grow when features return.
+MASKS_SHARE = 0.25
+
+#: By how many samples a memory finds out what forgetting features would bring, and whether a first batch fits at all.
+PROBE = 64
+
+
+@dataclass(frozen=True)
+class Observation:
+    """What became of the memory: positions of the old samples that stayed, and of the batch's that were stored."""
+
+    kept: Ints
+    stored: Ints
+
+
+class ReplayMemory:
+    """Samples in at most ``budget.nbytes`` bytes, after every call.
+
+    With ``whole``, samples are stored whole, in the stream's dtype. Otherwise schematically: under pressure, features
+    whose weights have been zero for ``patience`` batches in a row are forgotten before any sample is, if the memory
+    holds more samples for it. A sample that would not even fit alone is passed over, and counted in ``skipped``.
+
+    >>> import torch
+    >>> from smartcl.selection.reservoir import Reservoir
+    >>> memory = ReplayMemory(InputSpec(n_features=40, n_classes=2), "60 B", Reservoir(), whole=False, patience=3)
+    >>> batch = Batch(torch.stack([torch.eye(40)[0], torch.linspace(1, 2, 40)]), torch.tensor([0, 1]))
+    >>> candidates = memory.candidates(batch, alive=np.ones(40, dtype=bool), notes={})
+    >>> memory.select(candidates, geometry=None, rng=np.random.default_rng(0)).stored
+    array([0])
+    >>> memory
+    1 samples in 11 B of 60 B, 40 of 40 features kept, 1 row too large
+    """
+
+    def __init__(self, spec: InputSpec, memory: str | int, selector: Selector, whole: bool, patience: int) -> None:
+        self.budget = Budget.parse(memory, spec.sample_nbytes)
+        self.store = SampleStore.empty(spec.n_features, spec.sparse, spec.dtype if whole else None)
+        self.selector = selector
+        self.patience: int = setting("patience", patience)
+        self.watch = None if whole else FeatureWatch.fresh(spec.n_features)
+        #: The samples offered in the memory's life, and those of them that were larger than all its room.
+        self.offered, self.skipped = 0, 0
+
+    def __len__(self) -> int:
+        return len(self.store)
+
+    def __repr__(self) -> str:
+        too_large = f", {self.skipped:,} row{'s' * (self.skipped > 1)} too large" if self.skipped else ""
+        return describe(self.store, self.budget) + too_large
+
+    def check_room(self, batch: Batch, notes: Notes) -> None:
+        """Refuse a first batch of which not even the smallest sample fits."""
+        if self.offered:
+            return
+        smallest = UNBOUNDED
+        for first in range(0, len(batch), PROBE):
+            index = np.arange(first, min(first + PROBE, len(batch)))
+            some = self._pack(batch.take(index), {name: note[index] for name, note in notes.items()})
+            smallest = min(smallest, int(some.sizes.min()))
+            if smallest <= self.budget.nbytes:
+                return
+        raise ValueError(
+            f"memory must hold at least one sample: it is {self.budget.nbytes} bytes, "
+            f"and the smallest sample of this batch takes {smallest}"
+        )
+
+    def candidates(self, batch: Batch, alive: Bools, notes: Notes) -> SampleStore:
+        """The memory and the batch's schematic form ``R_t(X)``, less the features forgotten to make room.
+
+        ``notes`` are stored beside the samples and charged like all else.
+        """
+        if self.watch is not None:
+            self.watch = self.watch.update(alive)
+            self.store = self._regain_features(alive)
+        joined = self.store.join(self._pack(batch, notes))
+        return self._forget_features(joined) if joined.nbytes > self.budget.nbytes else joined
+
+    def select(self, candidates: SampleStore, geometry: GeometryOf | None, rng: np.random.Generator) -> Observation:
+        """Keep of the candidates what the selector chooses of those that fit."""
+        before, room = len(self), self._room(candidates)
+        fitting = np.flatnonzero(candidates.sizes <= room)
+        known = None if geometry is None else geometry(fitting)
+        chosen = self._choose(_pool(candidates, fitting, before, known), room, rng)
+        keep = fitting[chosen.keep]
+        store = candidates.take(keep)
+        if self.selector.scored:
+            store = store.with_extra(score=chosen.scores)
+        if store.nbytes > self.budget.nbytes:
+            raise RuntimeError(f"{type(self.selector).__name__} kept {store.nbytes} of {self.budget.nbytes} bytes")
+        new = len(candidates) - before
+        self.store = store
+        self.offered += new
+        self.skipped += new - int((fitting >= before).sum())
+        return Observation(keep[keep < before], keep[keep >= before] - before)
+
+    def state_dict(self) -> dict[str, Any]:
+        watch = None if self.watch is None else self.watch.state_dict()
+        return {"store": self.store.state_dict(), "watch": watch, "offered": self.offered, "skipped": self.skipped}
+
+    def load_state_dict(
+        self, state: dict[str, Any] | Saved, n_classes: int | None = None, notes: Mapping[str, str] | None = None
+    ) -> None:
+        """Take over a state that a memory like this one gave, or raise a ``StateError`` and stay as it is.
+
+        Labels are below ``n_classes`` and the method's notes are those of ``notes``, in these dtypes, where given.
+        """
+        saved = Saved.of(state, "memory")
+        store = SampleStore.from_state(saved.part("store"), n_classes)
+        self._check_kind(saved.part("store"), store, notes)
+        offered = saved.whole("offered", low=len(store))
+        skipped = saved.whole("skipped", low=0, high=offered - len(store))
+        watch = saved.optional("watch")
+        if (watch is None) != (self.watch is None):
+            saved.refuse("watch", "must be there for schematic rows, and only for them")
+        self.watch = None if watch is None else FeatureWatch.from_state(watch, store.n_features)
+        self.store, self.offered, self.skipped = store, offered, skipped
+
+    def _pack(self, batch: Batch, notes: Notes) -> SampleStore:
+        score = {"score": np.zeros(len(batch), dtype=np.float32)} if self.selector.scored else {}
+        return self.store.pack(batch.x, batch.y, **score, **notes)
+
+    def _check_kind(self, saved: Saved, store: SampleStore, notes: Mapping[str, str] | None) -> None:
+        """Refuse a saved store that is not of this memory's kind, or larger than its budget."""
+        for name, value in self.store.kind.items():
+            if store.kind[name] != value:
+                saved.refuse(name, f"must be {value!r}, as this memory's, is {store.kind[name]!r}")
+        if store.nbytes > self.budget.nbytes:
+            saved.refuse("rows", f"and all beside them must fit {self.budget.nbytes} bytes, they take {store.nbytes}")
+        if not len(store):
+            return
+        found = {name: str(column.dtype) for name, column in store.extra.items() if name != "score"}
+        if notes is not None and found != notes:
+            saved.refuse("extra", f"must hold the notes {dict(notes)} beside a score, holds {found}")
+        if self.selector.scored:
+            saved.part("extra").array("score", (len(store),), "float32")
+        elif "score" in store.extra:
+            saved.refuse("extra.score", "must not be there: this memory's selector keeps no score")
+
+    def _room(self, store: SampleStore) -> int:
+        """The bytes left for samples beside the masks."""
+        return self.budget.nbytes - store.overhead
+
+    def _choose(self, pool: Pool, room: int, rng: np.random.Generator) -> Selection:
+        """What the selector chooses, if there is a choice: where nothing new fits, nothing has to go for it."""
+        if not len(pool.new) and int(pool.sizes.sum()) <= room:
+            return Selection(pool.old, pool.scores)
+        return self.selector.select(pool, room, rng)
+
+    def _regain_features(self, alive: Bools) -> SampleStore:
+        """The store with features that live again in its schema, once they are worth a new version of it.
+
+        Each version costs a mask. Where those would leave too little room, all features return: that costs none.
+        """
+        schema = self.store.schema
+        back = alive & ~schema.mask
+        if int(back.sum()) <= WORTHWHILE * len(schema):
+            return self.store
+        extended = self.store.extend(Schema.of(back | schema.mask))
+        affordable = extended.overhead <= max(self.store.overhead, MASKS_SHARE * self.budget.nbytes)
+        return extended if affordable else self.store.extend(Schema.full(schema.n_features))
+
+    def _forget_features(self, candidates: SampleStore) -> SampleStore:
+        """The candidates without features long dead, if that makes room for more samples than the mask costs."""
+        if self.watch is None:
+            return candidates
+        schema = candidates.schema
+        keep = schema.mask & ~self.watch.forgettable(self.patience)
+        worth_repacking = len(schema) - int(keep.sum()) > WORTHWHILE * len(schema)
+        if not (worth_repacking and keep.any()):
+            return candidates
+        narrow, probe = Schema.of(keep), self._probe(candidates)
+        pays = self._capacity(probe.restrict(narrow)) > self._capacity(probe)
+        return candidates.restrict(narrow) if pays else candidates
+
+    def _probe(self, candidates: SampleStore) -> SampleStore:
+        """A few of the candidates, of those that fit if any do."""
+        fitting = np.flatnonzero(candidates.sizes <= self._room(candidates))
+        return candidates.probe(fitting if len(fitting) else np.arange(len(candidates)), PROBE)
+
+    def _capacity(self, store: SampleStore) -> float:
+        """How many samples like these the budget holds beside their masks."""
+        return max(0, self._room(store)) / float(store.sizes.mean())
+
+
+def _pool(candidates: SampleStore, fitting: Ints, n_memory: int, geometry: Any) -> Pool:
+    """The candidates that fit, as a selector sees them; the first ``n_memory`` candidates are the memory."""
+    notes = {name: column[fitting] for name, column in candidates.extra.items()}
+    return Pool(
+        candidates.sizes[fitting],
+        candidates.labels[fitting].astype(np.int64),
+        notes.get("score", np.zeros(len(fitting), dtype=np.float32)),
+        int((fitting < n_memory).sum()),
+        geometry,
+        notes,
+    )

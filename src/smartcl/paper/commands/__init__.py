@@ -1,0 +1,1 @@
+"""The commands that make and show the paper's experiments."""

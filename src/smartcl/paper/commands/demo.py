@@ -1,0 +1,73 @@
+"""``smartcl demo``: SMART against plain replay, at the same bytes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from smartcl.cli.progress import live_bars
+from smartcl.cli.usage import Seed, arguments_checked, failure_of
+from smartcl.files.outputs import check_file
+from smartcl.memory import format_bytes
+from smartcl.paper.experiments.run import prepare_run
+from smartcl.paper.experiments.spec import RunSpec
+from smartcl.paper.experiments.together import run_together
+from smartcl.paper.report.comparison import draw_comparison
+
+DATASET = "disjoint-mnist"
+METHODS = {"er": "plain replay", "smart": "SMART"}
+PARAMETERS: tuple[tuple[str, Any], ...] = ()
+
+
+def demo(
+    memory: Annotated[str, typer.Option(help="'300 samples', '1MB' or a number of bytes.")] = "100 samples",
+    seed: Seed = 0,
+    out: Annotated[Path, typer.Option(help="Where the picture goes.")] = Path("smartcl-demo.png"),
+    data: Annotated[Path | None, typer.Option(help="Where the data files are; else SMARTCL_DATA or the cache.")] = None,
+) -> None:
+    """SMART against plain replay of whole images on Disjoint MNIST, in the same number of bytes."""
+    with arguments_checked():
+        if out.suffix.lower() != ".png":
+            raise ValueError(f"--out must end in .png, got {out}")
+        check_file(out)
+        specs = [RunSpec(DATASET, method, memory, seed=seed, parameters=PARAMETERS) for method in METHODS]
+        for spec in specs:
+            prepare_run(spec, data)
+    with live_bars() as bars:
+        tasks = [bars.add_task(name, total=None, memory="") for name in METHODS.values()]
+
+        def watch(position: int, done: int, total: int, memory: str) -> None:
+            bars.update(tasks[position], completed=done, total=total, memory=memory)
+
+        results = dict(zip(METHODS.values(), run_together(specs, watch, data), strict=True))
+    failure = failure_of(lambda: draw_comparison(results, out))
+    Console().print(_table(results))
+    if failure is not None:
+        raise failure
+    print(f"picture: {out}")
+
+
+def _table(results: dict[str, dict[str, Any]]) -> Table:
+    first = next(iter(results.values()))
+    table = Table(
+        title=f"{first['stream']}: five tasks learned one after the other, "
+        f"memory {format_bytes(first['budget_bytes'])}",
+        title_justify="left",
+    )
+    table.add_column("accuracy, %")
+    for name in results:
+        table.add_column(name, justify="right")
+    rows = {f"task {i + 1}": [f"{r['accuracy_per_task'][i]:.1f}" for r in results.values()] for i in range(5)}
+    rows["mean"] = [f"[bold]{r['accuracy']:.1f}[/bold]" for r in results.values()]
+    for label, cells in rows.items():
+        table.add_row(label, *cells)
+    table.add_section()
+    table.add_row("samples held", *(f"{r['samples_held']:,}" for r in results.values()))
+    table.add_row("bytes", *(f"{r['memory_bytes']:,}" for r in results.values()))
+    table.add_row("features kept", *(f"{r['features_kept']:,}" for r in results.values()))
+    table.add_row("seconds", *(f"{r['seconds']:.1f}" for r in results.values()))
+    return table

@@ -1,0 +1,34 @@
+"""``smartcl report``: results as a page to read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from smartcl.cli.usage import arguments_checked
+from smartcl.files.outputs import check_writable
+from smartcl.paper.experiments.tensorboard import prepare_tensorboard, write_events
+from smartcl.paper.report.write import write_report
+
+
+def report(
+    results: Annotated[Path, typer.Option(exists=True, file_okay=False, help="Where the result files are.")] = Path(
+        "results"
+    ),
+    out: Annotated[Path, typer.Option(file_okay=False, help="The folder to write.")] = Path("report"),
+    tensorboard: Annotated[Path | None, typer.Option(help="A folder for TensorBoard event files of all runs.")] = None,
+) -> None:
+    """Write one HTML page of all results, every plot as SVG, every table as CSV."""
+    with arguments_checked():
+        check_writable(out)
+        if tensorboard is not None:
+            prepare_tensorboard(tensorboard)
+    made = write_report(results, out)
+    print(f"page: {out / 'index.html'} ({len(made.runs.all)} runs)")
+    print(f"plots: {len(made.drawings)} in {out / 'figures'}; tables: {len(made.sheets)} in {out / 'tables'}")
+    if tensorboard is not None:
+        for result in made.runs.all:
+            write_events(result, tensorboard)
+        print(f"event files: {len(made.runs.all)} in {tensorboard}")

@@ -1,0 +1,24 @@
+"""``smartcl results``: the page of results, from the result files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from smartcl.cli.usage import arguments_checked
+from smartcl.files.outputs import check_file
+from smartcl.paper.experiments.results import ResultFolder
+from smartcl.paper.report.results_page import results_page
+
+
+def results(
+    page: Annotated[Path, typer.Argument(help="The Markdown file to write.")] = Path("docs/results.md"),
+    folder: Annotated[Path, typer.Option("--results", help="Where the result files are.")] = Path("results"),
+) -> None:
+    """Write the page of results."""
+    with arguments_checked():
+        check_file(page)
+    page.write_text(results_page(ResultFolder(folder)), encoding="utf-8")
+    print(f"page: {page}")

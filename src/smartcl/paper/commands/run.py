@@ -1,0 +1,121 @@
+"""``smartcl run``: one method on one stream."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated, Any
+
+import torch
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from smartcl.cli.progress import bar_for, live_bars
+from smartcl.cli.usage import Seed, arguments_checked, assignments, failure_of, json_text
+from smartcl.files.outputs import check_writable
+from smartcl.memory import format_bytes
+from smartcl.paper.datasets.registry import DATASETS
+from smartcl.paper.experiments.keywords import KeywordStudy
+from smartcl.paper.experiments.metrics import SCORES, format_value
+from smartcl.paper.experiments.run import prepare_run
+from smartcl.paper.experiments.spec import RunSpec
+from smartcl.paper.experiments.tensorboard import prepare_tensorboard, write_events
+from smartcl.paper.report.keywords_figure import write_keywords_figure
+from smartcl.paper.report.keywords_table import keyword_grid
+
+#: More tasks than this are summed up.
+MANY_TASKS = 15
+
+
+def run_command(
+    method: Annotated[str, typer.Option(help="A method; 'smartcl methods' lists them.")] = "smart",
+    dataset: Annotated[str, typer.Option(help="A data set, such as disjoint-mnist or split-mnist.")] = "disjoint-mnist",
+    memory: Annotated[str, typer.Option(help="'300 samples', '1MB' or a number of bytes.")] = "300 samples",
+    noise: Annotated[str, typer.Option(help="none, foreign:0.3, uniform:0.3 or flip:0.3.")] = "none",
+    seed: Seed = 0,
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the method; repeatable.")
+    ] = None,
+    data: Annotated[Path | None, typer.Option(help="Where the data files are; else SMARTCL_DATA or the cache.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    keywords: Annotated[
+        Path | None, typer.Option(help="A folder for the strongest keywords after each task: a CSV file and a picture.")
+    ] = None,
+    tensorboard: Annotated[Path | None, typer.Option(help="A folder for a TensorBoard event file of the run.")] = None,
+) -> None:
+    """Learn one stream with one method and show the result."""
+    with arguments_checked():
+        spec = RunSpec.of(
+            assignments(settings or []), dataset=dataset, method=method, memory=memory, noise=noise, seed=seed
+        )
+        if tensorboard is not None:
+            prepare_tensorboard(tensorboard)
+        if keywords is not None:
+            check_writable(keywords)
+        prepared = prepare_run(spec, data)
+        if keywords is not None and not prepared.stream.spec.sparse:
+            raise ValueError(f"--keywords is for streams of keywords, and {dataset} has none")
+    if "OMP_NUM_THREADS" not in os.environ:
+        torch.set_num_threads(1)  # the matrices are small, and threads on a busy machine wait for each other
+    with live_bars() as bars:
+        result = prepared.run(bar_for(bars, method))
+    failure = None if tensorboard is None else failure_of(lambda: write_events(result, tensorboard))
+    if as_json:
+        print(json_text(result))
+    else:
+        _show(result)
+    if keywords is not None:
+        study = KeywordStudy.of(result)
+        if not as_json:
+            Console().print(keyword_grid(study))
+        written = write_keywords_figure(study, keywords / f"keywords-{dataset}")
+        if not as_json:
+            print("written:", ", ".join(map(str, written)))
+    if failure is not None:
+        raise failure
+
+
+def _show(result: dict[str, Any]) -> None:
+    console, spec = Console(), result["spec"]
+    scores = Table(title=f"{spec['method']} on {result['stream']}", title_justify="left")
+    for heading in ("after the last task", *SCORES.values()):
+        scores.add_column(heading, justify="left" if heading == "after the last task" else "right")
+    for label, row in _task_rows(result).items():
+        scores.add_row(label, *_cells(row))
+    scores.add_section()
+    scores.add_row("mean of tasks", *_cells(result), style="bold")
+    for name, line in result.get("references", {}).items():
+        scores.add_row(f"  {name.replace('_', ' ')}", *_cells(line))
+    console.print(scores)
+    facts = Table(show_header=False)
+    facts.add_column()
+    facts.add_column(justify="right")
+    facts.add_row("forgetting", f"{result['forgetting']:.2f} points")
+    facts.add_row("samples held", f"{result['samples_held']:,}")
+    facts.add_row("memory", f"{format_bytes(result['memory_bytes'])} of {format_bytes(result['budget_bytes'])}")
+    facts.add_row("features kept", f"{result['features_kept']:,}")
+    facts.add_row("label noise", spec["noise"])
+    facts.add_row("seconds", f"{result['seconds']:.1f} ({result['cpu_seconds']:.1f} CPU)")
+    console.print(facts)
+    if note := DATASETS[spec["dataset"]].note:
+        console.print(note)
+
+
+def _task_rows(result: dict[str, Any]) -> dict[str, dict[str, float | None]]:
+    """The scores of every task; of many tasks, each score's lowest and highest."""
+    columns = {metric: result[f"{metric}_per_task"] for metric in SCORES}
+    count = len(columns["accuracy"])
+    names = result["task_names"] or [f"task {number}" for number in range(1, count + 1)]
+    if count <= MANY_TASKS:
+        return {name: {metric: column[i] for metric, column in columns.items()} for i, name in enumerate(names)}
+    return {
+        f"{word} of {count} tasks": {
+            metric: None if None in column else extreme(column) for metric, column in columns.items()
+        }
+        for word, extreme in (("lowest", min), ("highest", max))
+    }
+
+
+def _cells(scores: dict[str, Any]) -> list[str]:
+    return [format_value(metric, scores[metric]) for metric in SCORES]

@@ -1,0 +1,101 @@
+"""Runs on this machine: a process each, as many at a time as there are cores."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Sequence
+from contextlib import suppress
+from multiprocessing import get_context
+from multiprocessing.connection import Connection, wait
+from signal import Signals
+from typing import Any
+
+from smartcl.paper.experiments.engines.engine import Outcome, Outcomes, Work, attempt
+from smartcl.paper.experiments.engines.worker import deaf_to_interrupts, quiet_worker
+from smartcl.paper.experiments.spec import RunSpec
+
+SPAWN = get_context("spawn")
+
+#: Seconds from the end of a process's channel to its own.
+GRACE = 10.0
+
+
+class LocalEngine:
+    """All cores unless told otherwise. A run whose process is killed (out of memory) is tried once more."""
+
+    def __init__(self, workers: int | None = None) -> None:
+        self.workers = workers or os.cpu_count() or 1
+
+    def outcomes(self, work: Work, specs: Sequence[RunSpec]) -> Outcomes:
+        waiting, lost = deque(specs), set[RunSpec]()
+        busy: dict[Any, Worker] = {}
+        idle: list[Worker] = []
+        try:
+            while waiting or busy:
+                while waiting and len(busy) < self.workers:
+                    worker = idle.pop() if idle else Worker(work)
+                    busy[worker.channel] = worker
+                    worker.take(waiting.popleft())
+                for channel in wait(list(busy)):
+                    worker = busy.pop(channel)
+                    spec, outcome = worker.spec, worker.outcome()
+                    if outcome is not None:
+                        idle.append(worker)
+                        yield outcome
+                    elif spec in lost:
+                        yield Outcome(spec, reason=f"its process ended twice, at last with {worker.ending()}")
+                    else:
+                        worker.ending()
+                        lost.add(spec)
+                        waiting.appendleft(spec)
+        finally:
+            for worker in (*busy.values(), *idle):
+                worker.stop()
+
+
+class Worker:
+    """A process that makes one run at a time, and the channel to it."""
+
+    spec: RunSpec
+
+    def __init__(self, work: Work) -> None:
+        self.channel, theirs = SPAWN.Pipe()
+        self._process = SPAWN.Process(target=_serve, args=(work, theirs), daemon=True)
+        with deaf_to_interrupts():
+            self._process.start()
+        theirs.close()
+
+    def take(self, spec: RunSpec) -> None:
+        """Begin this run."""
+        self.spec = spec
+        with suppress(OSError):  # dead already: then its channel is at its end, and there is no outcome
+            self.channel.send(spec)
+
+    def outcome(self) -> Outcome | None:
+        """What came of the run taken; None if the process is gone."""
+        try:
+            outcome = self.channel.recv()
+        except (EOFError, OSError):
+            return None
+        assert isinstance(outcome, Outcome)
+        return outcome
+
+    def ending(self) -> str:
+        """How the process, that is gone, came to its end."""
+        self._process.join(GRACE)
+        code = self._process.exitcode or 0
+        self.stop()
+        return Signals(-code).name if code < 0 else f"exit code {code}"
+
+    def stop(self) -> None:
+        """At once, whatever it is doing: results are saved by the parent alone."""
+        self._process.kill()
+        self._process.join()
+        self.channel.close()
+
+
+def _serve(work: Work, channel: Connection) -> None:
+    quiet_worker()
+    while True:
+        channel.send(attempt(work, channel.recv()))

@@ -1,0 +1,93 @@
+"""The case study of keywords: the features a run listens to most after each task, and which of them persist.
+
+A run on a sparse stream notes its ``NOTED`` strongest features at the end of each task; a study is a view of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from smartcl.learners.learner import Learner
+from smartcl.paper.datasets.task_stream import TaskStream
+from smartcl.paper.experiments.feature_ranking import Career, careers, top_features
+
+#: How many features a study notes after each task: the largest top that can be shown.
+NOTED = 100
+#: As many as in the paper's table.
+TOP = 15
+
+
+@dataclass(frozen=True)
+class KeywordStudy:
+    """The ``k`` strongest features after each task, by name, with the norm of their weights, and their careers."""
+
+    title: str
+    tasks: tuple[str, ...]
+    tops: tuple[tuple[int, ...], ...]
+    norms: tuple[tuple[float, ...], ...]
+    names: dict[int, str]
+    careers: tuple[Career, ...]
+
+    @classmethod
+    def of(cls, result: dict[str, Any], k: int = TOP) -> KeywordStudy:
+        """The study of a run's result, cut to the ``k`` strongest."""
+        if not 1 <= k <= NOTED:
+            raise ValueError(f"k must be in 1..{NOTED}, what a study notes, got {k}")
+        noted = result["keywords"]
+        tops = tuple(tuple(top[:k]) for top in noted["features"])
+        return cls(
+            f"{result['spec']['method']} on {result['stream']}, {result['spec']['memory']}",
+            tuple(noted["tasks"]),
+            tops,
+            tuple(tuple(row[:k]) for row in noted["norms"]),
+            {int(feature): name for feature, name in noted["names"].items()},
+            tuple(careers([np.array(top, dtype=np.int64) for top in tops])),
+        )
+
+    @property
+    def fates(self) -> dict[int, str]:
+        """The fate of each feature that was ever in the top."""
+        return {career.feature: career.fate for career in self.careers}
+
+
+class KeywordNotes:
+    """Takes the first layer's group norms at the end of each task; a feature never seen has the norm zero."""
+
+    def __init__(self, stream: TaskStream) -> None:
+        self._stream = stream
+        self._features: list[list[int]] = []
+        self._norms: list[list[float]] = []
+        self._listened: list[int] = []
+
+    def after_task(self, number: int, learner: Learner) -> None:
+        norms = learner.model.network.group_norms().numpy()
+        top = top_features(norms, NOTED)
+        self._features.append(top.tolist())
+        self._norms.append([round(float(norm), 6) for norm in norms[top]])
+        self._listened.append(int(np.count_nonzero(norms)))
+
+    def as_dict(self) -> dict[str, Any]:
+        names = feature_names(self._stream)
+        seen = sorted({feature for top in self._features for feature in top})
+        return {
+            "tasks": list(task_names(self._stream)),
+            "features": self._features,
+            "norms": self._norms,
+            "listened": self._listened,
+            "names": {str(feature): names[feature] for feature in seen},
+        }
+
+
+def feature_names(stream: TaskStream) -> Sequence[str]:
+    """The stream's own names, or each feature's number; the sparse streams without names are keywords."""
+    kind = "keyword" if stream.spec.sparse else "feature"
+    return stream.feature_names or [f"{kind} {number}" for number in range(stream.n_features)]
+
+
+def task_names(stream: TaskStream) -> Sequence[str]:
+    """The stream's own names of its tasks, or their numbers."""
+    return stream.task_names or [f"task {number}" for number in range(1, len(stream.tasks) + 1)]

@@ -1,0 +1,115 @@
+"""One run: a stream learned from first to last batch, tested after each task."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from smartcl.learners.learner import Learner
+from smartcl.learners.methods import build_learner
+from smartcl.learners.watching import Progress, Stopwatch
+from smartcl.paper.datasets.registry import DATASETS, load_stream
+from smartcl.paper.datasets.task_stream import TaskStream
+from smartcl.paper.experiments.constraint import ConstraintProbe
+from smartcl.paper.experiments.keywords import KeywordNotes
+from smartcl.paper.experiments.spec import RunSpec
+from smartcl.paper.experiments.tracker import MemoryTracker
+from smartcl.paper.scores.evaluate import score, summary
+from smartcl.paper.scores.metrics import backward_transfer, forgetting
+from smartcl.paper.scores.references import REFERENCES
+
+#: Called with the number of a task that has just been learned, and the learner.
+AfterTask = Callable[[int, Learner], None]
+
+#: How often, about, a run looks at its memory and its gradients.
+LOOKS = 50
+
+
+@dataclass(frozen=True)
+class PreparedRun:
+    """A spec whose arguments have all proved valid: the stream is loaded, the learner built."""
+
+    spec: RunSpec
+    stream: TaskStream
+    learner: Learner
+
+    def run(self, progress: Progress | None = None) -> dict[str, Any]:
+        """Learn and test; the result as plain JSON-able values. Of keyword streams it notes the strongest features."""
+        notes = KeywordNotes(self.stream) if self.stream.spec.sparse else None
+        result = learn(self.learner, self.stream, progress, None if notes is None else notes.after_task)
+        if notes is not None:
+            result["keywords"] = notes.as_dict()
+        if DATASETS[self.spec.dataset].references:
+            result["references"] = {name: summary(line(self.stream)) for name, line in REFERENCES.items()}
+        return {
+            **result,
+            "stream": self.stream.name,
+            "task_names": self.stream.task_names,
+            "spec": self.spec.as_dict(),
+            "settings": self.spec.settings,
+            "versions": {name: version(name) for name in ("smartcl", "torch", "numpy")},
+        }
+
+
+def prepare_run(spec: RunSpec, data_dir: Path | None = None) -> PreparedRun:
+    """Everything that can be refused is refused here, before any training."""
+    stream = load_stream(spec.dataset, spec.seed, spec.noise, data_dir)
+    learner = build_learner(spec.method, stream.spec, spec.memory, spec.seed, **dict(spec.parameters))
+    learner.check(next(iter(stream)))
+    return PreparedRun(spec, stream, learner)
+
+
+def run(spec: RunSpec, progress: Progress | None = None, data_dir: Path | None = None) -> dict[str, Any]:
+    """Load the stream, build the learner, learn and test."""
+    return prepare_run(spec, data_dir).run(progress)
+
+
+def learn(
+    learner: Learner, stream: TaskStream, progress: Progress | None = None, after_task: AfterTask | None = None
+) -> dict[str, Any]:
+    """Learn the whole stream. Seconds count learning alone, not loading, looking or testing."""
+    tracker, probe, clock, done, tests = MemoryTracker(stream), ConstraintProbe(), Stopwatch(), 0, []
+    every = -(-len(stream) // LOOKS)
+    for number in range(len(stream.tasks)):
+        for batch in stream.batches_of(number):
+            done += 1
+            if done % every == 0:
+                probe.look(learner, batch, done)
+            with clock:
+                observation = learner.observe(batch)
+            tracker.follow(batch, observation)
+            if done % every == 0:
+                tracker.record(learner, done)
+            if progress is not None:
+                progress(done, len(stream), learner)
+        task = stream.task_batch(number)
+        with clock:
+            changed = learner.end_task(task)
+        if changed is not None:
+            tracker.follow(task, changed)
+        tracker.record(learner, done)
+        if after_task is not None:
+            after_task(number, learner)
+        tests.append(score(learner, stream.tasks))
+    matrix = np.array([[each.accuracy for each in row] for row in tests])
+    store = learner.memory.store
+    return {
+        **summary(tests[-1]),
+        "accuracy_matrix": matrix.tolist(),
+        "forgetting": forgetting(matrix),
+        "backward_transfer": backward_transfer(matrix),
+        "samples_held": len(store),
+        "share_held": 100.0 * len(store) / sum(len(task.train) for task in stream.tasks),
+        "memory_bytes": store.nbytes,
+        "budget_bytes": learner.memory.budget.nbytes,
+        "features_kept": len(store.schema),
+        "memory_history": tracker.history,
+        "constraint_history": probe.history,
+        "seconds": clock.wall,
+        "cpu_seconds": clock.cpu,
+    }

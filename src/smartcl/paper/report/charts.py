@@ -1,0 +1,143 @@
+"""Three kinds of drawing: lines with bands, a heat map, bars."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from matplotlib.ticker import MaxNLocator
+
+from smartcl.paper.report.svg import Drawing, Key, band, box, marker, polyline, rule, text
+
+WIDTH, HEIGHT = 520.0, 340.0
+LEFT, RIGHT, TOP, BOTTOM = 46.0, 14.0, 30.0, 56.0
+
+Ticks = Sequence[tuple[float, str]]
+
+
+@dataclass(frozen=True)
+class Point:
+    """``spread`` is half the height of the band; ``says`` the tooltip."""
+
+    x: float
+    y: float
+    spread: float = 0.0
+    says: str = ""
+
+
+@dataclass(frozen=True)
+class Series:
+    """One line; ``hollow`` are points of another origin, marked but not joined."""
+
+    key: Key
+    points: Sequence[Point]
+    hollow: Sequence[Point] = ()
+    width: float = 2.0
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A name, a range, and the places that are labelled."""
+
+    name: str
+    low: float
+    high: float
+    ticks: Ticks = field(default=())
+
+    @classmethod
+    def around(cls, name: str, values: Sequence[float], low: float | None = None, high: float | None = None) -> Axis:
+        """Round ticks that hold all the values; ``low`` and ``high`` fix an end."""
+        first = min(values) if low is None else low
+        last = max(values) if high is None else high
+        ticks = MaxNLocator(6, steps=[1, 2, 2.5, 5, 10]).tick_values(first, last if last > first else first + 1)
+        inside = [tick for tick in ticks if (low is None or tick >= low) and (high is None or tick <= high)]
+        return cls(
+            name,
+            inside[0] if low is None else low,
+            inside[-1] if high is None else high,
+            [(tick, f"{tick:,.6g}") for tick in inside],
+        )
+
+    def place(self, value: float, start: float, end: float) -> float:
+        return start + (value - self.low) / (self.high - self.low) * (end - start)
+
+
+def line_chart(series: Sequence[Series], x: Axis, y: Axis, says: str, hollow: str = "") -> Drawing:
+    """Lines over a common ground, the widest in front; the legend is in the order of the lines' ends."""
+    left, right, top, bottom = LEFT, WIDTH - RIGHT, TOP, HEIGHT - BOTTOM
+    parts = [text(0, 14, y.name, anchor="start", colour="muted")]
+    for value, label in y.ticks:
+        height = y.place(value, bottom, top)
+        parts += [
+            rule(left, height, right, height, "line" if value or y.low >= 0 else "muted"),
+            text(left - 7, height + 4, label, anchor="end", colour="muted"),
+        ]
+    for value, label in x.ticks:
+        for line, words in enumerate(label.split("\n")):
+            parts.append(text(x.place(value, left, right), bottom + 18 + 17 * line, words, colour="muted"))
+    deep = bottom + 24 + 17 * max((label.count("\n") + 1 for _, label in x.ticks), default=0)
+    parts.append(text((left + right) / 2, deep, x.name, colour="muted"))
+    for each in sorted(series, key=lambda each: each.width):
+        at = [(x.place(p.x, left, right), _clip(y.place(p.y, bottom, top))) for p in each.points]
+        marks = []
+        if any(p.spread for p in each.points) and len(at) > 1:
+            edges = [
+                [(x.place(p.x, left, right), _clip(y.place(p.y + sign * p.spread, bottom, top))) for p in each.points]
+                for sign in (1, -1)
+            ]
+            marks.append(band(edges[0], edges[1], each.key.colour))
+        if len(at) > 1:
+            marks.append(polyline(at, each.key.colour, each.width, each.key.dashed))
+        marks += [
+            marker(*place, each.key.colour, p.says)
+            for place, p in zip(at, each.points, strict=True)
+            if p.says or len(at) == 1
+        ]
+        marks += [
+            marker(x.place(p.x, left, right), _clip(y.place(p.y, bottom, top)), each.key.colour, p.says, hollow=True)
+            for p in each.hollow
+        ]
+        parts.append(f'<g class="series" data-series="{each.key.name}">{"".join(marks)}</g>')
+    shown = hollow if any(each.hollow for each in series) else ""
+    keys = [each.key for each in sorted(series, key=lambda each: -each.points[-1].y)]
+    return Drawing(WIDTH, deep + 6, "".join(parts), says, tuple(keys), shown)
+
+
+def heat_map(
+    values: Sequence[Sequence[float]], rows: Ticks, columns: Ticks, axes: tuple[str, str], says: str
+) -> Drawing:
+    """Percentages in cells: one hue above 50, where two classes are told apart by chance, another below."""
+    left, top, cell, tall = 62.0, 44.0, 64.0, 44.0
+    parts = [text(left - 8, top - 8, axes[0], anchor="end", colour="muted")]
+    parts.append(text(left + len(columns) * cell / 2, 14, axes[1], colour="muted"))
+    parts += [text(left + (i + 0.5) * cell, top - 8, label, colour="muted") for i, label in columns]
+    for i, label in rows:
+        parts.append(text(left - 8, top + (i + 0.5) * tall + 4, label, anchor="end", colour="muted"))
+    for i, row in enumerate(values):
+        for j, value in enumerate(row):
+            strength = min(abs(value - 50) / 50, 1)
+            place = left + j * cell, top + i * tall
+            parts.append(box(*place, cell - 2, tall - 2, "good" if value >= 50 else "bad", 0.06 + 0.94 * strength))
+            ink = "on-heat" if strength > 0.75 else "ink"
+            parts.append(text(place[0] + cell / 2 - 1, place[1] + tall / 2 + 4, f"{value:.1f}", colour=ink))
+    width, height = left + len(columns) * cell, top + len(rows) * tall
+    return Drawing(width, height + 2, "".join(parts), says)
+
+
+def bar_chart(bars: Sequence[tuple[Key, float, str]], name: str, says: str) -> Drawing:
+    """Horizontal bars, each with its value written at its end."""
+    left, tall, top = 12 + 8.2 * max(len(key.label) for key, _, _ in bars), 26.0, 28.0
+    room, most = WIDTH - left - 74, max(value for _, value, _ in bars) or 1.0
+    parts = [text(0, 14, name, anchor="start", colour="muted")]
+    for i, (key, value, tip) in enumerate(bars):
+        y, long = top + i * tall, value / most * room
+        parts += [
+            text(left - 8, y + 15, key.label, anchor="end"),
+            box(left, y + 3, max(long, 1), tall - 8, key.colour, 0.9, tip),
+            text(left + long + 6, y + 15, f"{value:,.3g}", anchor="start", colour="muted"),
+        ]
+    return Drawing(WIDTH, top + len(bars) * tall + 6, "".join(parts), says)
+
+
+def _clip(height: float) -> float:
+    return min(max(height, TOP - 2), HEIGHT - BOTTOM + 2)

@@ -1,0 +1,61 @@
+"""What runs cost: processor seconds by method, and every run in a list."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any
+
+from smartcl.paper.experiments.tables import TABLES
+from smartcl.paper.report.charts import bar_chart
+from smartcl.paper.report.figure import Figure, key_of
+from smartcl.paper.report.runs import Result, Runs, mean_and_spread, numbers
+from smartcl.paper.report.sheet import Cell, Sheet
+from smartcl.paper.report.svg import Key
+
+
+def cost(runs: Runs) -> Figure:
+    """The processor seconds of learning Disjoint MNIST once, by method."""
+    title = "What a run costs"
+    bars: list[tuple[Key, float, str]] = []
+    counts = []
+    for name, column in (("table1", "300"), ("table5", "300")):
+        table = TABLES[name]
+        for row in table.rows:
+            seconds = [each["cpu_seconds"] for each in runs.of_cell(table, row, column) if "cpu_seconds" in each]
+            if seconds and row.label not in [key.label for key, _, _ in bars]:
+                mean, spread = mean_and_spread(seconds)
+                bars.append((key_of(row), mean, f"{row.label}: {mean:.1f} ± {spread:.1f} s (n = {len(seconds)})"))
+                counts.append(len(seconds))
+    if not bars:
+        return Figure("cost", title, missing="smartcl reproduce table1 --column 300")
+    bars.sort(key=lambda bar: bar[1])
+    caption = (
+        "Processor seconds spent learning Disjoint MNIST once, at the bytes of 300 images, one thread: mean of "
+        f"{numbers(counts)}, loading and testing not counted. Runs shared the machine with others: take small "
+        "differences as none."
+    )
+    drawing = bar_chart(bars, "CPU seconds", "Processor seconds by method")
+    return Figure("cost", title, caption, (("", drawing),))
+
+
+def cost_sheet(runs: Runs) -> Sheet:
+    """One line for the seeds of a setting."""
+    groups: dict[tuple[str, ...], list[Result]] = defaultdict(list)
+    for result in runs.all:
+        spec = result["spec"]
+        groups[(spec["dataset"], spec["method"], _settings(spec), spec["memory"], spec["noise"])].append(result)
+    lines = []
+    for names, each in sorted(groups.items()):
+        means = [_mean(each, name) for name in ("accuracy", "samples_held", "memory_bytes", "cpu_seconds", "seconds")]
+        lines.append((*map(Cell.of, names), Cell.of(len(each), 0), *map(Cell.of, means, (2, 0, 0, 1, 1))))
+    heads = ("data set", "method", "parameters", "memory", "noise", "runs", "accuracy, %", "samples held", "bytes held")
+    return Sheet("runs", "Every setting that was run, mean of its seeds", (*heads, "CPU s", "wall s"), tuple(lines))
+
+
+def _settings(spec: dict[str, Any]) -> str:
+    return ", ".join(f"{name}={value}" for name, value in sorted(spec["parameters"].items()))
+
+
+def _mean(results: list[Result], name: str) -> float | None:
+    values = [result[name] for result in results if result.get(name) is not None]
+    return sum(values) / len(values) if values else None

@@ -1,0 +1,1 @@
+"""How good a learner was on a stream of tasks, and how sure that is."""

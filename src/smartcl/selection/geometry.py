@@ -1,0 +1,22 @@
+"""What a policy may ask the network about the candidates."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import torch
+
+from smartcl.data.batch import Ints
+from smartcl.network.gradients import Trace
+
+
+class Geometry(Protocol):
+    """The network's view of samples of a ``Pool``, by their positions in it."""
+
+    def trace(self, index: Ints) -> Trace:
+        """What their per-sample gradients are made of."""
+        ...
+
+    def features(self, index: Ints, layer: str) -> torch.Tensor:
+        """Their ``"penultimate"`` features or their ``"logits"``."""
+        ...

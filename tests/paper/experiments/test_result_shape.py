@@ -1,0 +1,68 @@
+"""A file that no run wrote counts as a run not made, whatever is in it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from smartcl.cli.app import call
+from smartcl.paper.experiments.result_shape import is_result
+from smartcl.paper.experiments.results import ResultFolder
+from smartcl.paper.experiments.tables import TABLES
+
+SPEC = TABLES["table1"].specs(1)[0]
+
+WRONG: dict[str, Any] = {
+    "accuracy": ["high", True, [90.0], {"a": 1}, 1e300, 10**400],
+    "memory_bytes": [None, "many"],
+    "accuracy_matrix": [[1.0], [[1.0, 2.0]], [["a"]], None],
+    "memory_history": [[], {"batches": [1], "samples": []}, {"batches": ["a"]}, {"purity": 3}],
+    "references": [[], {"majority": {"auc": "half"}}],
+    "keywords": [{}, {"tasks": [1], "features": [], "norms": [], "names": {}}],
+    "stream": [5],
+    "versions": [{"torch": 2}],
+}
+
+
+@pytest.mark.parametrize(("name", "value"), [(name, value) for name, values in WRONG.items() for value in values])
+def test_entries_of_another_kind_make_no_result(name: str, value: Any) -> None:
+    assert is_result({"accuracy": 90.0, "auc": None})
+    assert not is_result({"accuracy": 90.0, name: value})
+
+
+FILES = {
+    "empty": b"",
+    "binary": b"\xff\x00\x80",
+    "list": b"[]",
+    "deep": b"[" * 100_000,
+    "texts": b'{"accuracy": "high"}',
+    "not a number": b'{"accuracy": NaN}',
+    "huge": b'{"accuracy": 1' + b"0" * 400 + b"}",
+}
+
+
+@pytest.mark.parametrize("case", FILES)
+def test_a_damaged_file_is_a_run_not_made(case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = ResultFolder(tmp_path / "results").path(SPEC)
+    path.parent.mkdir(parents=True)
+    path.write_bytes(FILES[case])
+    where = ["--results", str(tmp_path / "results")]
+    assert ResultFolder(tmp_path / "results").load(SPEC) is None
+    assert call(["reproduce", "table1", "--show", "--json", "--seeds", "1", *where]) == 0
+    captured = capsys.readouterr()
+    assert all(cell["n"] == 0 for cell in json.loads(captured.out)["cells"])
+    assert captured.err == ""
+
+
+def test_a_report_passes_over_what_it_cannot_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for spec, data in zip(TABLES["table1"].specs(1), FILES.values(), strict=False):
+        path = ResultFolder(tmp_path / "results").path(spec)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    assert call(["report", "--results", str(tmp_path / "results"), "--out", str(tmp_path / "report")]) == 0
+    captured = capsys.readouterr()
+    assert "(0 runs)" in captured.out
+    assert captured.err == ""

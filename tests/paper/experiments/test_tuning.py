@@ -1,0 +1,69 @@
+"""Strengths for Table 3: chosen where the validation accuracy is best, kept in a file, and read from it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+
+from smartcl.learners.methods import METHODS
+from smartcl.paper.datasets.digits import DigitImages
+from smartcl.paper.datasets.registry import load_stream
+from smartcl.paper.experiments.results import ResultFolder
+from smartcl.paper.experiments.tables import STRENGTHS, TABLES, tuned_rows
+from smartcl.paper.experiments.tuning import FACTORS, TUNING, at_the_edge, candidates, chosen, write_strengths
+
+
+def save(results: ResultFolder, best: dict[str, float], seeds: int = 2) -> None:
+    """Runs whose accuracy falls with the distance (in decades) from the best factor."""
+    for row in TUNING.rows:
+        factor = row.parameters["strength"] / METHODS[row.method].parameters["strength"]
+        for seed in range(seeds):
+            accuracy = 80.0 + seed - abs(float(np.log10(factor / best[row.method])))
+            results.save(TUNING.spec(row, "clean", seed), {"accuracy": accuracy})
+
+
+def test_the_best_of_one_grid_for_all_is_chosen(tmp_path):
+    methods = ["ewc", "si", "l2", "mas", "ncc", "ewc-online"]
+    best = dict(zip(methods, [100.0, 1.0, 10.0, 0.1, 1.0, 0.01], strict=True))
+    results = ResultFolder(tmp_path / "results")
+    save(results, best)
+    found = chosen(TUNING, 2, results)
+    assert found == {"ewc": 10_000.0, "si": 3000.0, "l2": 5.0, "mas": 1000.0, "ncc": 250.0, "ewc-online": 7.0}
+    assert at_the_edge(found) == ["ewc", "ewc-online"]
+    assert chosen(TUNING, 3, results) == {}  # the third seed is missing, so nothing is decided
+    [path] = write_strengths({"chosen": found}, tmp_path / "made")
+    rows = {row.label: row for row in tuned_rows(path)}
+    assert json.loads(path.read_text()) == found
+    assert rows["L2, tuned"].parameters == {"strength": 5.0}
+    assert rows["L2, tuned"].printed == "L2"
+    assert rows["SI, tuned"].parameters == {}  # the usual strength: the runs of the usual row
+    assert rows["online EWC, tuned"].seeds == 3
+    assert write_strengths({"chosen": {"ewc": 1.0}}, tmp_path / "part") == []
+
+
+def test_every_regulariser_has_the_same_number_of_tries():
+    tries = [row.method for row in candidates()]
+    assert {method: tries.count(method) for method in tries} == dict.fromkeys(tries, len(FACTORS))
+    assert set(tries) == {row.method for row in TABLES["table3"].rows} - {"finetune"}
+
+
+def test_tuning_sees_neither_the_tables_seeds_nor_the_test_images(monkeypatch):
+    assert not {spec.seed for spec in TUNING.specs(TUNING.seeds)} & set(range(100))
+    rng = np.random.default_rng(0)
+    pixels = rng.integers(0, 256, (400, 64)).astype(np.uint8)
+    labels = np.arange(400) % 10
+    images = DigitImages(pixels[:300], labels[:300], pixels[300:], labels[300:], "mnist", 255, "made here")
+    monkeypatch.setattr("smartcl.paper.datasets.digit_streams.mnist_or_digits", lambda _: images)
+    stream = load_stream(TUNING.dataset, seed=1000)
+    test = {row.tobytes() for row in images.test_x}
+    for task in stream.tasks:
+        seen = {row.reshape(12, 12)[2:-2, 2:-2].tobytes() for row in task.test.x.numpy()}
+        assert seen
+        assert not seen & test
+
+
+def test_the_strengths_kept_are_those_the_committed_runs_choose():
+    committed = ResultFolder(Path(__file__).parents[3] / "results")
+    assert chosen(TUNING, TUNING.seeds, committed) == json.loads(STRENGTHS.read_text())
