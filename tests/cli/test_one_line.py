@@ -15,7 +15,7 @@ from smartcl.cli import say
 from smartcl.cli.app import call
 from smartcl.cli.say import LOG_COLUMNS, one_line, screen_columns
 from smartcl.cli.verdict import verdict
-from smartcl.paper.datasets.chunks import FetchError
+from smartcl.paper.datasets.downloads import FetchError
 
 anything = st.text(st.characters(codec=None), max_size=400)
 
