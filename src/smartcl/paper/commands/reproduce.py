@@ -18,7 +18,7 @@ from smartcl.cli.say import say
 from smartcl.cli.usage import arguments_checked, json_text
 from smartcl.files.outputs import check_writable
 from smartcl.paper.commands.sweep_progress import describe, sweep_progress
-from smartcl.paper.datasets.registry import DATASETS
+from smartcl.paper.datasets.registry import DATASETS, sources_here
 from smartcl.paper.experiments.engines.engine import Engine
 from smartcl.paper.experiments.engines.local import LocalEngine
 from smartcl.paper.experiments.engines.ray import RayEngine
@@ -83,13 +83,17 @@ def reproduce(
         if tensorboard is not None:
             prepare_tensorboard(tensorboard)
     folder = ResultFolder(results)
-    tables = [table for artefact in artefacts.values() for table in artefact.tables]
-    specs = [spec for table in tables for spec in table.specs(seeds)]
+    specs = _specs(artefacts, seeds)
     wanted = [] if show else missing(specs, folder)
     with arguments_checked():
         for target in (results, *(out for artefact in artefacts.values() if artefact.write is not nothing)):
             if wanted:
                 check_writable(target)
+    sources = sources_here({spec.dataset for spec in wanted}, data)
+    if any(spec.source != sources.get(spec.dataset, spec.source) for spec in wanted):
+        artefacts = {each: _learned_from(sources, artefact) for each, artefact in artefacts.items()}
+        specs = _specs(artefacts, seeds)
+        wanted = missing(specs, folder)
     failures = _run(wanted, folder, _engine(engine, address, workers), data) if wanted else {}
     said = {each: artefact_data(each, artefact, seeds, folder) for each, artefact in artefacts.items()}
     if as_json:
@@ -109,6 +113,15 @@ def reproduce(
         say(f"failed: {describe(spec)}: {reason}")
     if failures:
         raise typer.Exit(1)
+
+
+def _specs(artefacts: dict[str, Artefact], seeds: int | None) -> list[RunSpec]:
+    return [spec for artefact in artefacts.values() for table in artefact.tables for spec in table.specs(seeds)]
+
+
+def _learned_from(sources: dict[str, str], artefact: Artefact) -> Artefact:
+    """The same runs on the data there are here, so that a table never mixes MNIST and its stand-in."""
+    return replace(artefact, tables=tuple(replace(table, sources=sources) for table in artefact.tables))
 
 
 def _part(table: Table, small: bool, rows: list[str] | None, columns: list[str] | None) -> Table:
@@ -139,7 +152,7 @@ def _print(artefact: Artefact, data: dict[str, Any], paired: bool) -> None:
                 console.print(note)
         for stream in said["streams"]:
             if "could not be had" in stream:
-                console.print(f"Some or all of these runs are on {stream}.")
+                console.print(f"These runs are on {stream}.")
         if paired and said.get("paired"):
             console.print(_paired_grid(table, said["paired"]))
     for each in artefact.text(data):

@@ -48,10 +48,10 @@ class NoiseModel:
             return text
         if text is None or text == "none":
             return cls()
-        kind, _, ratio = text.partition(":")
         try:
+            kind, _, ratio = text.partition(":")
             return cls(kind, float(ratio))
-        except ValueError:
+        except (AttributeError, ValueError):
             raise ValueError(f"noise must be one of {ALLOWED}, got {text!r}") from None
 
     def __str__(self) -> str:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
-from smartcl.paper.datasets.civil_unrest import COUNTRIES, SIBLING, civil_unrest
+from smartcl.errors import UnavailableError
+from smartcl.paper.datasets.civil_unrest import COUNTRIES, PAPER, SIBLING, civil_unrest
 from smartcl.paper.datasets.civil_unrest import PROTOCOL as CIVIL
 from smartcl.paper.datasets.corruption import NoiseModel
 from smartcl.paper.datasets.digit_pairs import (
@@ -25,7 +28,7 @@ from smartcl.paper.datasets.digits import SKLEARN_DIGITS
 from smartcl.paper.datasets.flu import PROTOCOL as FLU
 from smartcl.paper.datasets.flu import SEASONS, flu
 from smartcl.paper.datasets.flu import SOURCE as FLU_RELEASE
-from smartcl.paper.datasets.newsgroups import PACKAGE, WordsProtocol, newsgroups
+from smartcl.paper.datasets.newsgroups import PACKAGE, SKLEARN_COPY, WordsProtocol, newsgroups
 from smartcl.paper.datasets.newsgroups import PROTOCOL as WORDS
 from smartcl.paper.datasets.panel import PanelProtocol
 from smartcl.paper.datasets.simulated import SIMULATION, Simulation, simulated_events
@@ -68,12 +71,14 @@ NEAR_CHANCE = (
 class Dataset:
     """A benchmark: its builder, its protocol, and the data its results are of unless they say otherwise.
 
-    ``references`` says whether results are read beside reference lines, ``note`` what a reader of them must know.
+    ``others`` are data that may be loaded in place of ``source``. ``references`` says whether results are read beside
+    reference lines, ``note`` what a reader of them must know.
     """
 
     build: StreamBuilder
     protocol: StreamProtocol
     source: str
+    others: tuple[str, ...] = ()
     references: bool = False
     note: str | None = None
 
@@ -82,24 +87,27 @@ class Dataset:
 
 
 DATASETS: dict[str, Dataset] = {
-    "disjoint-mnist": Dataset(disjoint_mnist, DISJOINT, MNIST),
-    "disjoint-mnist-validation": Dataset(disjoint_mnist, replace(DISJOINT, validation=VALIDATION), MNIST),
-    "split-mnist": Dataset(split_mnist, SPLIT, MNIST),
-    "split-mnist-validation": Dataset(split_mnist, replace(SPLIT, validation=VALIDATION), MNIST),
+    **{
+        f"{name}{ending}": Dataset(build, replace(protocol, validation=share), MNIST, (SKLEARN_DIGITS,))
+        for name, build, protocol in (("disjoint-mnist", disjoint_mnist, DISJOINT), ("split-mnist", split_mnist, SPLIT))
+        for share, ending in ((0.0, ""), (VALIDATION, "-validation"))
+    },
     "disjoint-digits": Dataset(disjoint_digits, SMALL, SKLEARN_DIGITS),
     **{
         f"civil-{country.lower()}{ending}": Dataset(
-            partial(civil_unrest, country), replace(CIVIL, validation=validation), SIBLING, True, NEAR_CHANCE
+            partial(civil_unrest, country), replace(CIVIL, validation=held_out), SIBLING, (PAPER,), True, NEAR_CHANCE
         )
-        for validation, ending in ENDINGS.items()
+        for held_out, ending in ENDINGS.items()
         for country in COUNTRIES
     },
     **{
-        f"flu-{years}{ending}": Dataset(partial(flu, years), replace(FLU, validation=validation), FLU_RELEASE, True)
-        for validation, ending in ENDINGS.items()
+        f"flu-{years}{ending}": Dataset(
+            partial(flu, years), replace(FLU, validation=held_out), FLU_RELEASE, references=True
+        )
+        for held_out, ending in ENDINGS.items()
         for years in SEASONS
     },
-    "newsgroups": Dataset(newsgroups, WORDS, PACKAGE, references=True),
+    "newsgroups": Dataset(newsgroups, WORDS, PACKAGE, (SKLEARN_COPY,), references=True),
     "simulated-events": Dataset(simulated_stream, SIMULATION, SIMULATED, references=True),
 }
 
@@ -129,3 +137,17 @@ def protocol_of(name: str) -> dict[str, Any]:
     {'least_messages': 2, 'batch_size': 300, 'epochs': 1}
     """
     return asdict(DATASETS[name].protocol)
+
+
+def sources_here(names: Iterable[str], data_dir: Path | str | None = None) -> dict[str, str]:
+    """What would really be loaded here under these names, for those of which that can be other data than their own.
+
+    >>> sources_here(["disjoint-digits", "simulated-events"])
+    {}
+    """
+    found = {}
+    for name in names:
+        if name in DATASETS and DATASETS[name].others:
+            with suppress(UnavailableError, OSError, ValueError):  # no data at all: each run will say why
+                found[name] = load_stream(name, data_dir=data_dir).source
+    return found

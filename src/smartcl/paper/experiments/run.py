@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -32,7 +32,10 @@ LOOKS = 50
 
 @dataclass(frozen=True)
 class PreparedRun:
-    """A spec whose arguments have all proved valid: the stream is loaded, the learner built."""
+    """A spec whose arguments have all proved valid: the stream is loaded, the learner built.
+
+    The spec names the source of the stream that was loaded, whatever was asked for.
+    """
 
     spec: RunSpec
     stream: TaskStream
@@ -52,6 +55,7 @@ class PreparedRun:
             "task_names": self.stream.task_names,
             "spec": self.spec.as_dict(),
             "settings": self.spec.settings,
+            "protocol": self.spec.protocol,
             "versions": {name: version(name) for name in ("smartcl", "torch", "numpy")},
         }
 
@@ -61,7 +65,7 @@ def prepare_run(spec: RunSpec, data_dir: Path | None = None) -> PreparedRun:
     stream = load_stream(spec.dataset, spec.seed, spec.noise, data_dir)
     learner = build_learner(spec.method, stream.spec, spec.memory, spec.seed, **dict(spec.parameters))
     learner.check(next(iter(stream)))
-    return PreparedRun(spec, stream, learner)
+    return PreparedRun(replace(spec, source=stream.source), stream, learner)
 
 
 def run(spec: RunSpec, progress: Progress | None = None, data_dir: Path | None = None) -> dict[str, Any]:

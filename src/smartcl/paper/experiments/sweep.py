@@ -1,4 +1,4 @@
-"""Many runs: only what is missing, each saved as it finishes; what is done stays done."""
+"""Many runs: each saved as it finishes, under the name of what it learned from; what is done stays done."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def sweep(
     finished: Finished = lambda outcome: None,
     work: Work = run,
 ) -> dict[RunSpec, str]:
-    """Make every missing run; a run that fails stops no other. Returns the failures with their reasons."""
+    """Make these runs; one that fails stops no other. Returns the failures with their reasons."""
     failures: dict[RunSpec, str] = {}
-    with closing(engine.outcomes(work, missing(specs, results))) as outcomes:
+    with closing(engine.outcomes(work, specs)) as outcomes:
         for outcome in outcomes:
             outcome = saved(outcome, results)
             if outcome.reason is not None:
@@ -39,11 +39,18 @@ def sweep(
 
 
 def saved(outcome: Outcome, results: ResultFolder) -> Outcome:
-    """The outcome after its result was saved; one that cannot be (a value not finite, a full disk) is a failure."""
+    """The outcome after its result was saved; one that cannot be (a value not finite, a full disk) is a failure.
+
+    A run that learned from other data than it was asked to is saved as what it is, and what was asked for is not made.
+    """
     if outcome.result is None:
         return outcome
+    source = outcome.result.get("spec", {}).get("source", outcome.spec.source)
     try:
-        results.save(outcome.spec, outcome.result)
+        results.save(replace(outcome.spec, source=source), outcome.result)
     except (OSError, TypeError, ValueError) as error:
         return replace(outcome, result=None, reason=reason_of(error))
+    if source != outcome.spec.source:
+        reason = f"it learned from {source}, not from {outcome.spec.source}, and is saved as that"
+        return replace(outcome, result=None, reason=reason)
     return outcome
