@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import replace
+from typing import Any
 
 from smartcl.paper.experiments.engines.engine import Engine, Outcome, Work, reason_of
 from smartcl.paper.experiments.results import ResultFolder
@@ -36,6 +37,17 @@ def sweep(
                 failures[outcome.spec] = outcome.reason
             finished(outcome)
     return failures
+
+
+def results_of(specs: Sequence[RunSpec], engine: Engine, work: Work = run) -> list[dict[str, Any]]:
+    """The results in the order of the specs, nothing saved; the first run that fails stops the others."""
+    results: dict[RunSpec, dict[str, Any]] = {}
+    with closing(engine.outcomes(work, list(dict.fromkeys(specs)))) as outcomes:
+        for outcome in outcomes:
+            if outcome.result is None:
+                raise RuntimeError(outcome.reason)
+            results[outcome.spec] = outcome.result
+    return [results[spec] for spec in specs]
 
 
 def saved(outcome: Outcome, results: ResultFolder) -> Outcome:
