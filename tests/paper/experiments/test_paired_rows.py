@@ -9,7 +9,7 @@ from smartcl.paper.experiments.paired import own_rows, paired_differences
 from smartcl.paper.experiments.results import ResultFolder
 from smartcl.paper.experiments.table import Row, Table
 from smartcl.paper.experiments.tables import TABLES, memory
-from smartcl.paper.scores.paired import paired_difference
+from smartcl.paper.scores.intervals import paired_difference
 
 ROWS = (Row("ER", "er"), Row("theirs", "smart-paper"), Row("ours", "smart"))
 SMALL = Table("small", "A small table", "disjoint-digits", ROWS, ("10", "20"), memory, {})

@@ -6,7 +6,7 @@ from typing import Any
 
 from smartcl.paper.experiments.results import ResultFolder
 from smartcl.paper.experiments.table import Row, Table
-from smartcl.paper.scores.paired import paired_difference
+from smartcl.paper.scores.intervals import paired_difference
 
 #: Whose rows are set against the others: SMART, and where a table has none of it, its regulariser.
 OURS = (("smart", "smart-paper"), ("ncc",))

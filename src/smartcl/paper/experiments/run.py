@@ -19,8 +19,7 @@ from smartcl.paper.experiments.constraint import ConstraintProbe
 from smartcl.paper.experiments.keywords import KeywordNotes
 from smartcl.paper.experiments.spec import RunSpec
 from smartcl.paper.experiments.tracker import MemoryTracker
-from smartcl.paper.scores.evaluate import score, summary
-from smartcl.paper.scores.metrics import backward_transfer, forgetting
+from smartcl.paper.scores.evaluate import backward_transfer, forgetting, score, summary
 from smartcl.paper.scores.references import REFERENCES
 
 #: Called with the number of a task that has just been learned, and the learner.

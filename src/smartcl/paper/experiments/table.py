@@ -10,7 +10,7 @@ from typing import Any
 from smartcl.paper.experiments.published import Cells
 from smartcl.paper.experiments.results import ResultFolder
 from smartcl.paper.experiments.spec import RunSpec
-from smartcl.paper.scores.paired import paired_difference
+from smartcl.paper.scores.intervals import paired_difference
 
 
 @dataclass(frozen=True)
