@@ -38,7 +38,7 @@ class ResultFolder:
             stamp = _stamp(path)
             if path not in self._kept or self._kept[path][0] != stamp:
                 self._kept[path] = stamp, _parse(path.read_bytes())
-        except (FileNotFoundError, NotADirectoryError):
+        except FileNotFoundError:
             return None
         return self._kept[path][1]
 
