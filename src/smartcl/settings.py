@@ -1,13 +1,14 @@
 """What a setting of a learner may be: one list, asked wherever a setting comes in.
 
-The command line, a method's builder and the parts of a learner refuse the same values in the same words. The upper ends
-are no advice: beyond them single precision overflows, or a run does not end.
+A method's settings are a frozen dataclass derived from ``Settings``. The command line, the estimator, a saved model and
+the parts of a learner refuse the same values in the same words. The upper ends are no advice: beyond them single
+precision overflows, or a run does not end.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from typing import Any, Protocol
 
 import numpy as np
@@ -151,7 +152,7 @@ SETTINGS: Mapping[str, Kind] = {
 }
 
 
-def setting(name: str, value: Any) -> Any:
+def setting(name: str, value: Any, kind: Kind | None = None) -> Any:
     """The value as it will be used: text is parsed, NumPy's numbers become Python's; a wrong one is refused.
 
     >>> setting("lr", "1e-3"), setting("hidden", np.int64(64)), setting("trust", "False")
@@ -161,17 +162,55 @@ def setting(name: str, value: Any) -> Any:
         ...
     ValueError: patience must be a whole number from 1 to 255, got -5
     """
-    kind = SETTINGS[name]
+    kind = SETTINGS[name] if kind is None else kind
     try:
         return kind(plain(value))
     except ValueError:
         raise ValueError(f"{name} must be {kind.form}, got {shown(value)}") from None
 
 
-def check_settings(owner: Any) -> None:
-    """Every field of a frozen dataclass through ``setting``, by its name."""
-    for name, value in dict(vars(owner)).items():
-        object.__setattr__(owner, name, setting(name, value))
+def of_kind(kind: Kind, default: Any) -> Any:
+    """A field of ``Settings`` that brings its own kind, for a name that is not in the list or means something else."""
+    return field(default=default, metadata={"kind": kind})
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What can be set of something: one field a setting, each checked by its kind when the settings are made.
+
+    The kind is that of the field's name in the list, or the field's own (``of_kind``). A field with ``init=False`` has
+    one value for good and is no setting.
+
+    >>> @dataclass(frozen=True)
+    ... class Cooling(Settings):
+    ...     lr: float = 1e-3
+    ...     temperature: float = of_kind(Real(0.0, 100.0), 2.0)
+    >>> Cooling(temperature="3").as_dict()
+    {'lr': 0.001, 'temperature': 3.0}
+    >>> Cooling(temperature=-1)
+    Traceback (most recent call last):
+        ...
+    ValueError: temperature must be a number in [0, 100], got -1
+    """
+
+    def __post_init__(self) -> None:
+        for name, kind in self.kinds().items():
+            object.__setattr__(self, name, setting(name, getattr(self, name), kind))
+
+    @classmethod
+    def kinds(cls) -> dict[str, Kind]:
+        """What each setting may be, by name."""
+        return {part.name: part.metadata.get("kind") or _listed(part.name) for part in fields(cls) if part.init}
+
+    def as_dict(self) -> dict[str, Any]:
+        """Every setting by name."""
+        return {name: getattr(self, name) for name in self.kinds()}
+
+
+def _listed(name: str) -> Kind:
+    if name not in SETTINGS:
+        raise TypeError(f"a setting must have a kind, and {name} is in no list: write {name} = of_kind(kind, default)")
+    return SETTINGS[name]
 
 
 def plain(value: Any) -> Any:
