@@ -7,9 +7,10 @@ precision overflows, or a run does not end.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
-from typing import Any, Protocol
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, fields, replace
+from difflib import get_close_matches
+from typing import Any, Protocol, Self
 
 import numpy as np
 
@@ -185,7 +186,7 @@ class Settings:
     ... class Cooling(Settings):
     ...     lr: float = 1e-3
     ...     temperature: float = of_kind(Real(0.0, 100.0), 2.0)
-    >>> Cooling(temperature="3").as_dict()
+    >>> Cooling().changed({"temperature": "3"}).as_dict()
     {'lr': 0.001, 'temperature': 3.0}
     >>> Cooling(temperature=-1)
     Traceback (most recent call last):
@@ -205,6 +206,11 @@ class Settings:
     def as_dict(self) -> dict[str, Any]:
         """Every setting by name."""
         return {name: getattr(self, name) for name in self.kinds()}
+
+    def changed(self, parameters: Mapping[str, Any]) -> Self:
+        """The same but for these; unknown names and values out of range are refused."""
+        check_known(parameters, self.kinds())
+        return replace(self, **parameters)
 
 
 def _listed(name: str) -> Kind:
@@ -233,3 +239,30 @@ def shown(value: Any) -> str:
         return f"a number of {value.bit_length()} bits" if isinstance(value, int) else type(value).__name__
     half = SHOWN // 2
     return text if len(text) <= SHOWN else f"{text[: half - 2]}...{text[-half + 1 :]}"
+
+
+def as_given(value: Any) -> Any:
+    """A value as it was before it became JSON: tuples come back as lists.
+
+    >>> as_given([1, [2, 3]])
+    (1, (2, 3))
+    """
+    return tuple(as_given(item) for item in value) if isinstance(value, list | tuple) else value
+
+
+def check_known(parameters: Mapping[str, Any], known: Collection[str]) -> None:
+    """Refuse a parameter of another name, and name the nearest."""
+    unknown = next((name for name in parameters if name not in known), None)
+    if unknown is not None:
+        raise ValueError(f"unknown parameter {shown(unknown)}: {nearest(unknown, known)}")
+
+
+def nearest(name: str, known: Collection[str]) -> str:
+    """What a name that is not known may have meant.
+
+    >>> nearest("strenght", ["lr", "strength"])
+    'did you mean strength? known are lr, strength'
+    """
+    close = get_close_matches(str(name), known, n=3, cutoff=0.5)
+    hint = f"did you mean {' or '.join(close)}? " if close else ""
+    return f"{hint}known are {', '.join(known)}" if known else "there are none"
