@@ -244,9 +244,11 @@ def shown(value: Any) -> str:
 def as_given(value: Any) -> Any:
     """A value as it was before it became JSON: tuples come back as lists.
 
-    >>> as_given([1, [2, 3]])
-    (1, (2, 3))
+    >>> as_given({"hidden": [2, 3]})
+    {'hidden': (2, 3)}
     """
+    if isinstance(value, dict):
+        return {name: as_given(item) for name, item in value.items()}
     return tuple(as_given(item) for item in value) if isinstance(value, list | tuple) else value
 
 
