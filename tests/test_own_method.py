@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import copy
 import io
-import os
 import pickle
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,6 +31,7 @@ from smartcl import (
     build_learner,
     register_method,
 )
+from smartcl.cli.app import call
 from smartcl.learners.methods import find_method
 from smartcl.learners.registry import Registry
 from smartcl.network.mlp import MLP
@@ -297,20 +295,18 @@ def installed(tmp_path: Path) -> Path:
     return about / "entry_points.txt"
 
 
-def test_an_installed_package_brings_methods(installed: Path) -> None:
-    """Asked of a fresh process: its registry has looked for nothing yet."""
+def test_an_installed_package_brings_methods(
+    installed: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     installed.write_text("[smartcl.methods]\nneighbourly = neighbours:METHOD\ner = neighbours:METHOD\n")
-    code = (
-        "from smartcl import METHODS, InputSpec, build_learner;"
-        "print(build_learner('neighbourly', InputSpec(3, 2), 900, hidden='4').recipe.lr, METHODS['er'].citation);"
-        "import sys; sys.argv = ['smartcl', 'methods']; from smartcl.cli.main import main; main()"
-    )
-    path = os.pathsep.join([str(installed.parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])])
-    environment = {**os.environ, "PYTHONPATH": path, "COLUMNS": "200"}
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=False)
-    assert done.stdout.startswith("0.125 Chaudhry et al. 2019"), done.stderr
-    assert "Replay as another package has it." in done.stdout
-    assert "the neighbours" in done.stdout
+    monkeypatch.syspath_prepend(str(installed.parents[1]))
+    monkeypatch.setattr(METHODS, "_declared", None)  # as in a process that has looked for nothing yet
+    assert build_learner("neighbourly", small_spec(), 900, hidden="4").recipe.lr == 0.125
+    assert METHODS["er"].citation == "Chaudhry et al. 2019"
+    assert call(["methods"]) == 0
+    out = capsys.readouterr().out
+    assert "Replay as another package has it." in out
+    assert "the neighbours" in out
 
 
 def test_a_package_that_cannot_be_loaded_breaks_nothing_else(installed: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -160,3 +160,13 @@ def test_the_settings_with_an_argument_of_their_own() -> None:
     """Those that users of ``smart`` turn."""
     own = set(own_settings(SmartClassifier().get_params()))
     assert own == set(METHODS["smart"].parameters) - {"form", "patience", "whole"}
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_what_a_method_leaves_no_choice_of_is_no_setting(method: str) -> None:
+    found = METHODS[method]
+    given_for_good = [part.name for part in fields(found.settings) if not part.init]
+    assert not set(given_for_good) & set(found.parameters)
+    for name in given_for_good:
+        with pytest.raises(ValueError, match=f"unknown parameter '{name}'"):
+            found.learner(small_spec(), 900, **{name: getattr(found.settings, name)})
