@@ -21,9 +21,9 @@ from benchmarks.attack.tries import REFUSED, SURVIVED, FaultError, Findings, run
 from smartcl.cli.app import call
 from smartcl.cli.say import LOG_COLUMNS
 from smartcl.learners.methods import METHODS
+from smartcl.paper.experiments.catalogue import TABLES
 from smartcl.paper.experiments.results import ResultFolder
 from smartcl.paper.experiments.spec import RunSpec
-from smartcl.paper.experiments.tables import TABLES
 
 COMMANDS = ("demo", "run", "events", "methods", "reproduce", "results", "report")
 TINY = ("--set", "hidden=2", "--set", "iterations=1", "--memory", "2kB")

@@ -20,13 +20,14 @@ RUNS = 28
 STARTER = """
 import os, sys
 from smartcl.cli.app import call
-from smartcl.paper.experiments import tables
+from smartcl.paper.experiments.catalogue import TABLES
+from smartcl.paper.experiments.paper_tables import memory
 from smartcl.paper.experiments.table import Row, Table
 
 QUICK = {"hidden": (8,), "iterations": 1}
 ROWS = (Row("ER", "er", QUICK, printed="ER"), Row("SMART", "smart", QUICK))
-tables.TABLES["small"] = Table(
-    "small", "A small table", "disjoint-digits", ROWS, ("10", "20"), tables.memory, {"ER": ((1.0, 0.1), (2.0, 0.2))}, 7
+TABLES["small"] = Table(
+    "small", "A small table", "disjoint-digits", ROWS, ("10", "20"), memory, {"ER": ((1.0, 0.1), (2.0, 0.2))}, 7
 )
 
 if __name__ == "__main__":

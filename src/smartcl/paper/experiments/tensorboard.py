@@ -11,10 +11,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from smartcl.errors import extra
 from smartcl.files.outputs import check_writable
 from smartcl.paper.experiments.spec import RunSpec
-
-INSTALL = "--tensorboard needs the package tensorboardX: pip install 'smartcl[tensorboard]'"
 
 Scalar = tuple[str, float, int]
 
@@ -45,11 +44,7 @@ def write_events(result: dict[str, Any], folder: Path) -> Path:
 
 
 def _summary_writer() -> Any:
-    try:
-        from tensorboardX import SummaryWriter
-    except ImportError:
-        raise ValueError(INSTALL) from None
-    return SummaryWriter
+    return extra("tensorboardX", "tensorboard").SummaryWriter
 
 
 def scalars(result: dict[str, Any]) -> Iterator[Scalar]:
