@@ -19,7 +19,7 @@ from pathlib import Path
 from benchmarks.attack.odd_tables import good_counts, good_events, odd_parquets, odd_texts
 from benchmarks.attack.tries import REFUSED, SURVIVED, FaultError, Findings, run, scratch
 from smartcl.cli.app import call
-from smartcl.cli.say import LOG_COLUMNS
+from smartcl.cli.one_line import LOG_COLUMNS
 from smartcl.learners.methods import METHODS
 from smartcl.paper.experiments.catalogue import TABLES
 from smartcl.paper.experiments.results import ResultFolder

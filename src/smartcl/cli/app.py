@@ -13,9 +13,8 @@ import typer
 
 import smartcl
 from smartcl.cli.main import INTERRUPTED
-from smartcl.cli.say import note, say
+from smartcl.cli.one_line import note, say, verdict
 from smartcl.cli.usage import UsageError
-from smartcl.cli.verdict import verdict
 
 #: Every command and the function behind it; one that is not asked for is not loaded.
 COMMANDS = {

@@ -18,8 +18,8 @@ from smartcl.paper.experiments.results import ResultFolder
 from smartcl.paper.experiments.spec import RunSpec
 from smartcl.paper.experiments.tuning import STRENGTH_RUNS
 from smartcl.paper.report.html_page import write_report
+from smartcl.paper.report.loaded_runs import Runs
 from smartcl.paper.report.palette import COLOURS
-from smartcl.paper.report.runs import Runs
 
 SVG = "{http://www.w3.org/2000/svg}"
 FIGURES = {

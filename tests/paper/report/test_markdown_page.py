@@ -13,8 +13,8 @@ from smartcl.paper.experiments.catalogue import TABLES
 from smartcl.paper.experiments.results import ResultFolder
 from smartcl.paper.experiments.spec import RunSpec
 from smartcl.paper.report.explanations import EXPLANATIONS
+from smartcl.paper.report.loaded_runs import Runs
 from smartcl.paper.report.markdown_page import SHOWN, markdown_page
-from smartcl.paper.report.runs import Runs
 
 ROOT = Path(__file__).parents[3]
 

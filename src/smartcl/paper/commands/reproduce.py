@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal
 import typer
 from rich.console import Console
 
-from smartcl.cli.say import say
+from smartcl.cli.one_line import say
 from smartcl.cli.usage import arguments_checked, json_text
 from smartcl.errors import extra
 from smartcl.files.outputs import check_writable

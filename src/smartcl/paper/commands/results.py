@@ -9,8 +9,8 @@ import typer
 
 from smartcl.cli.usage import arguments_checked
 from smartcl.files.outputs import check_file
+from smartcl.paper.report.loaded_runs import Runs
 from smartcl.paper.report.markdown_page import markdown_page
-from smartcl.paper.report.runs import Runs
 
 
 def results(

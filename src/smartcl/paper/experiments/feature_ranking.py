@@ -27,12 +27,11 @@ PERSISTS, RETURNS, NEW, VANISHES = FATES = ("persists", "returns", "new", "vanis
 
 @dataclass(frozen=True)
 class Career:
-    """A feature's time in the top: the first and the last task it was in it after, how many in all, and its fate."""
+    """A feature's time in the top: the first and the last task it was in it after, and its fate."""
 
     feature: int
     first: int
     last: int
-    tasks: int
     fate: str
 
 
@@ -64,9 +63,7 @@ def careers(tops: Sequence[Ints]) -> list[Career]:
         for feature in top:
             appearances.setdefault(int(feature), []).append(task)
     end = len(tops) - 1
-    return [
-        Career(feature, tasks[0], tasks[-1], len(tasks), _fate(tasks, end)) for feature, tasks in appearances.items()
-    ]
+    return [Career(feature, tasks[0], tasks[-1], _fate(tasks, end)) for feature, tasks in appearances.items()]
 
 
 def _fate(tasks: list[int], end: int) -> str:

@@ -24,8 +24,8 @@ def prepare_tensorboard(folder: Path) -> None:
     check_writable(folder)
 
 
-def write_events(result: dict[str, Any], folder: Path) -> Path:
-    """Write the event file of a run into its own folder below ``folder``, in place of an older one; the folder."""
+def write_events(result: dict[str, Any], folder: Path) -> None:
+    """Write the event file of a run into its own folder below ``folder``, in place of an older one."""
     spec = dict(result["spec"])
     run = RunSpec.of(spec.pop("parameters"), **spec)
     name = f"{run.method}-{run.memory}-{run.noise}-seed{run.seed}-{run.key}"
@@ -40,7 +40,6 @@ def write_events(result: dict[str, Any], folder: Path) -> Path:
         made = written.replace(target / written.name)
     for path in older - {made}:
         path.unlink()
-    return target
 
 
 def _summary_writer() -> Any:

@@ -8,8 +8,8 @@ from typing import Any
 from smartcl.paper.experiments.catalogue import TABLES
 from smartcl.paper.report.charts import bar_chart
 from smartcl.paper.report.grid import Cell, Grid
+from smartcl.paper.report.loaded_runs import Result, Runs, mean_and_spread, numbers
 from smartcl.paper.report.page_figure import PageFigure, key_of
-from smartcl.paper.report.runs import Result, Runs, mean_and_spread, numbers
 from smartcl.paper.report.svg import Key
 
 #: Trains when a prediction is asked for; what is counted is learning, not testing.

@@ -9,8 +9,8 @@ from smartcl.memory import format_bytes
 from smartcl.paper.experiments.catalogue import TABLES
 from smartcl.paper.experiments.table import Row, Table
 from smartcl.paper.report.charts import Axis, Point, Series, line_chart
+from smartcl.paper.report.loaded_runs import REFERENCE, Runs, numbers
 from smartcl.paper.report.page_figure import PageFigure, key_of
-from smartcl.paper.report.runs import REFERENCE, Runs, numbers
 
 PAPER = "published (10 runs)"
 

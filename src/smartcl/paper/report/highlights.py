@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from smartcl.memory import format_bytes
 from smartcl.paper.experiments.catalogue import TABLES
 from smartcl.paper.report.curves import column_bytes
-from smartcl.paper.report.runs import REFERENCE, Runs
+from smartcl.paper.report.loaded_runs import REFERENCE, Runs
 
 OURS = ("smart", "smart-paper")
 

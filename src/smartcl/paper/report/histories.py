@@ -9,8 +9,8 @@ import numpy as np
 from smartcl.paper.experiments.catalogue import TABLES
 from smartcl.paper.experiments.table import Row
 from smartcl.paper.report.charts import Axis, Point, Series, heat_map, line_chart
+from smartcl.paper.report.loaded_runs import Result, Runs, mean_and_spread, numbers
 from smartcl.paper.report.page_figure import PageFigure, key_of
-from smartcl.paper.report.runs import Result, Runs, mean_and_spread, numbers
 from smartcl.paper.report.svg import Drawing
 
 Found = list[tuple[Row, list[Result]]]

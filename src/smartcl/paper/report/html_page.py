@@ -17,8 +17,8 @@ from smartcl.paper.report.explanations import EXPLANATIONS
 from smartcl.paper.report.grid import Grid
 from smartcl.paper.report.highlights import highlights
 from smartcl.paper.report.histories import constraint, matrices, memory, purity
+from smartcl.paper.report.loaded_runs import Runs, count
 from smartcl.paper.report.page_figure import PageFigure
-from smartcl.paper.report.runs import Runs, count
 from smartcl.paper.report.sensitivity_figure import sensitivity
 from smartcl.paper.report.svg import FONT, Drawing, marker, stroke_sample
 from smartcl.paper.report.table_grids import metric_grids, missing_grid

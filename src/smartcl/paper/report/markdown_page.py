@@ -7,7 +7,7 @@ from smartcl.paper.experiments.measures import METRICS
 from smartcl.paper.experiments.table import Table, paired_differences
 from smartcl.paper.experiments.tuning import STEP_RUNS, STRENGTH_RUNS
 from smartcl.paper.report.explanations import EXPLANATIONS
-from smartcl.paper.report.runs import Runs
+from smartcl.paper.report.loaded_runs import Runs
 from smartcl.paper.report.table_grids import metric_grids, paired_grid
 
 HEAD = """# Results

@@ -7,9 +7,9 @@ from typing import Any
 
 from smartcl.paper.experiments.sensitivity import sensitivity_points
 from smartcl.paper.report.charts import Axis, Point, Series, line_chart
+from smartcl.paper.report.loaded_runs import Runs, numbers
 from smartcl.paper.report.page_figure import PageFigure, slug
 from smartcl.paper.report.pictures import save_numbers
-from smartcl.paper.report.runs import Runs, numbers
 from smartcl.paper.report.svg import Drawing, Key
 
 #: The points of a curve, by method and stream.

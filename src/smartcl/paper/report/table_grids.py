@@ -9,8 +9,8 @@ from smartcl.paper.experiments.catalogue import TABLES
 from smartcl.paper.experiments.measures import HOLDINGS, METRICS, SCORES, format_difference, format_value
 from smartcl.paper.experiments.table import Row, Table
 from smartcl.paper.report.grid import Cell, Grid
+from smartcl.paper.report.loaded_runs import REFERENCE, Runs, count
 from smartcl.paper.report.page_figure import slug
-from smartcl.paper.report.runs import REFERENCE, Runs, count
 
 TIDY = ("row", "column", "metric", "mean", "std", "n", "published")
 #: What the lines below a measured value are, by the entry of a cell that they come from.
