@@ -7,8 +7,9 @@ import json
 import pytest
 
 from smartcl.cli.app import call
-from smartcl.paper.experiments import tables
+from smartcl.paper.experiments.catalogue import TABLES
 from smartcl.paper.experiments.engines.engine import attempt
+from smartcl.paper.experiments.paper_tables import memory
 from smartcl.paper.experiments.results import ResultFolder
 from smartcl.paper.experiments.spec import RunSpec
 from smartcl.paper.experiments.sweep import missing, sweep
@@ -80,11 +81,11 @@ def small_table(monkeypatch):
         "disjoint-digits",
         (Row("ER", "er", QUICK, printed="ER"), Row("SMART", "smart", QUICK)),
         ("10", "20"),
-        tables.memory,
+        memory,
         {"ER": ((1.0, 0.1), (2.0, 0.2))},
         seeds=2,
     )
-    monkeypatch.setitem(tables.TABLES, "small", table)
+    monkeypatch.setitem(TABLES, "small", table)
     return table
 
 

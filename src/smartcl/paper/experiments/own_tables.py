@@ -6,7 +6,7 @@ from typing import Any
 
 from smartcl.learners.methods import METHODS
 from smartcl.paper.datasets.flu import SEASONS
-from smartcl.paper.experiments.metrics import SCORES
+from smartcl.paper.experiments.measures import SCORES
 from smartcl.paper.experiments.table import Row, Table
 
 #: The paper's training, for SMART's memory: nothing of ours but the store.
@@ -56,45 +56,48 @@ TEXT = (
     Row("joint training", "joint", {"whole": False}, at={"memory": "1MB"}),
 )
 
-OWN_TABLES = (
-    Table(
-        "ablation",
-        "What each part of smart buys, on Disjoint MNIST",
-        "disjoint-mnist",
-        PARTS,
-        tuple(SETTINGS),
-        SETTINGS.__getitem__,
-        {},
-        seeds=3,
-    ),
-    Table(
-        "noise-models",
-        "Disjoint MNIST, 300 images' bytes, 30% wrong labels of three kinds",
-        "disjoint-mnist",
-        (Row("smart", "smart"), Row("ER", "er")),
-        tuple(NOISES),
-        NOISES.__getitem__,
-        {},
-    ),
-    Table(
-        "words",
-        "Every method with a memory on flu (300 samples' bytes) and 20 Newsgroups (256 kB)",
-        None,
-        REPLAYING,
-        tuple(WORDS),
-        WORDS.__getitem__,
-        {},
-        seeds=3,
-        metrics=tuple(SCORES),
-    ),
-    Table(
-        "newsgroups",
-        "20 Newsgroups: accuracy by memory",
-        "newsgroups",
-        TEXT,
-        ("256kB", "1MB", "300 samples"),
-        lambda column: {"memory": column},
-        {},
-        seeds=3,
-    ),
-)
+OWN_TABLES = {
+    table.name: table
+    for table in (
+        Table(
+            "ablation",
+            "What each part of smart buys, on Disjoint MNIST",
+            "disjoint-mnist",
+            PARTS,
+            tuple(SETTINGS),
+            SETTINGS.__getitem__,
+            {},
+            seeds=3,
+        ),
+        Table(
+            "noise-models",
+            "Disjoint MNIST, 300 images' bytes, 30% wrong labels of three kinds",
+            "disjoint-mnist",
+            (Row("smart", "smart"), Row("ER", "er")),
+            tuple(NOISES),
+            NOISES.__getitem__,
+            {},
+        ),
+        Table(
+            "words",
+            "Every method with a memory on flu (300 samples' bytes) and 20 Newsgroups (256 kB)",
+            None,
+            REPLAYING,
+            tuple(WORDS),
+            WORDS.__getitem__,
+            {},
+            seeds=3,
+            metrics=tuple(SCORES),
+        ),
+        Table(
+            "newsgroups",
+            "20 Newsgroups: accuracy by memory",
+            "newsgroups",
+            TEXT,
+            ("256kB", "1MB", "300 samples"),
+            lambda column: {"memory": column},
+            {},
+            seeds=3,
+        ),
+    )
+}

@@ -13,13 +13,16 @@ from smartcl.paper.experiments.tuning import FIRST_SEED
 
 Result = dict[str, Any]
 
+#: The method that sees all data at once: what a memory cannot reach, and no contender.
+REFERENCE = "joint"
+
 #: What every run writes and the report cannot do without.
 NEEDED = {"accuracy", "accuracy_matrix", "spec"}
 
 
 class Runs(ResultFolder):
     """A result folder in memory. ``stale`` counts files whose method has other defaults by now, or that are damaged;
-    ``seeds`` is as far as the seeds of the tables go.
+    ``seeds`` is as far as the seeds of any table go.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -27,8 +30,7 @@ class Runs(ResultFolder):
         found = {path: _read(path) for path in sorted(folder.rglob("*.json"))}
         self._by_path = {path: result for path, result in found.items() if result is not None}
         self.stale = len(found) - len(self._by_path)
-        seeds = {result["spec"]["seed"] for result in self.all}
-        self.seeds = 1 + max((seed for seed in seeds if seed < FIRST_SEED), default=0)
+        self.seeds = 1 + max((result["spec"]["seed"] % FIRST_SEED for result in self.all), default=0)
         self._behind: dict[tuple[str, str, str], list[Result]] = {}
         self._cells: dict[tuple[str, str, str, str], dict[str, Any]] = {}
 

@@ -1,4 +1,4 @@
-"""The report: one HTML page that needs nothing but itself."""
+"""The report: one HTML page that needs nothing but itself, every drawing as SVG, every grid as CSV."""
 
 from __future__ import annotations
 
@@ -7,21 +7,33 @@ import re
 from collections.abc import Sequence
 from html import escape
 from importlib.resources import files
+from pathlib import Path
 
-from smartcl.paper.experiments.tables import TABLES
+from smartcl.paper.experiments.catalogue import TABLES
 from smartcl.paper.report import palette
-from smartcl.paper.report.costs import cost, cost_sheet
+from smartcl.paper.report.costs import cost, cost_grid
 from smartcl.paper.report.curves import headline, noise
-from smartcl.paper.report.figure import Figure
+from smartcl.paper.report.explanations import EXPLANATIONS
+from smartcl.paper.report.grid import Grid
 from smartcl.paper.report.highlights import highlights
-from smartcl.paper.report.histories import constraint, memory, purity
-from smartcl.paper.report.matrices import matrices
-from smartcl.paper.report.results_page import NOTES
-from smartcl.paper.report.runs import Runs, count
-from smartcl.paper.report.sensitivity import sensitivity
-from smartcl.paper.report.sheet import Sheet
-from smartcl.paper.report.sheets import missing_sheet, table_sheets
+from smartcl.paper.report.histories import constraint, matrices, memory, purity
+from smartcl.paper.report.loaded_runs import Runs, count
+from smartcl.paper.report.page_figure import PageFigure
+from smartcl.paper.report.sensitivity_figure import sensitivity
 from smartcl.paper.report.svg import FONT, Drawing, marker, stroke_sample
+from smartcl.paper.report.table_grids import metric_grids, missing_grid
+from smartcl.persistence import write_file
+
+
+def write_report(results: Path, out: Path) -> Report:
+    """Make the report of a result folder in ``out``: each file whole or not there, the page last."""
+    report = Report(Runs(results))
+    texts = {f"figures/{name}.svg": drawing.file() for name, drawing in report.drawings.items()}
+    texts |= {f"tables/{grid.name}.csv": grid.csv() for grid in report.grids}
+    for name, text in {**texts, "index.html": report.html()}.items():
+        (out / name).parent.mkdir(parents=True, exist_ok=True)
+        write_file(out / name, text.encode())
+    return report
 
 
 class Report:
@@ -31,8 +43,8 @@ class Report:
         self.runs = runs
         self.figures = [headline(runs), noise(runs), noise(runs, "table3"), matrices(runs), memory(runs)]
         self.figures += [purity(runs), constraint(runs), sensitivity(runs), cost(runs)]
-        self.tables = {name: table_sheets(table, runs) for name, table in TABLES.items()}
-        self.lists = [cost_sheet(runs), missing_sheet(runs)]
+        self.tables = {name: list(metric_grids(table, runs).values()) for name, table in TABLES.items()}
+        self.lists = [cost_grid(runs), missing_grid(runs)]
 
     @property
     def drawings(self) -> dict[str, Drawing]:
@@ -40,8 +52,8 @@ class Report:
         return {name: each for figure in self.figures for name, each in figure.files.items()}
 
     @property
-    def sheets(self) -> list[Sheet]:
-        return [*(sheet for sheets in self.tables.values() for sheet in sheets), *self.lists]
+    def grids(self) -> list[Grid]:
+        return [*(grid for grids in self.tables.values() for grid in grids), *self.lists]
 
     def html(self) -> str:
         style = (files(__package__) / "page.css").read_text(encoding="utf-8").replace("FONT", FONT)
@@ -52,9 +64,9 @@ class Report:
                 '<div id="figures">',
                 *(_figure(figure) for figure in self.figures),
                 '</div><div id="tables">',
-                *(_table(name, sheets) for name, sheets in self.tables.items()),
+                *(_table(name, grids) for name, grids in self.tables.items()),
                 '</div><div id="lists">',
-                *(_list(sheet) for sheet in self.lists),
+                *(_list(grid) for grid in self.lists),
                 "</div>",
                 self._foot(),
             ]
@@ -91,7 +103,7 @@ class Report:
         return f'<footer class="muted">Made by smartcl report. {escape(", ".join(versions))}</footer>'
 
 
-def _figure(figure: Figure) -> str:
+def _figure(figure: PageFigure) -> str:
     if figure.missing:
         return _absent(figure.name, figure.title, figure.missing)
     keys = {key.name: key for _, drawing in figure.panels for key in drawing.keys}
@@ -117,26 +129,26 @@ def _figure(figure: Figure) -> str:
     )
 
 
-def _table(name: str, sheets: list[Sheet]) -> str:
+def _table(name: str, grids: list[Grid]) -> str:
     """A table of the paper, metric by metric."""
     title = TABLES[name].title
-    if not sheets:
+    if not grids:
         return _absent(name, title, f"smartcl reproduce {name}")
     number = re.fullmatch(r"table(\d+)", name)
     heading = f"Table {number[1]}. {title}" if number else title
-    parts = (f"{f'<h3>{escape(sheet.title)}</h3>' if len(sheets) > 1 else ''}{sheet.html()}" for sheet in sheets)
-    return _card(heading, "".join(parts), NOTES.get(name, ""), sheets)
+    parts = (f"{f'<h3>{escape(grid.title)}</h3>' if len(grids) > 1 else ''}{grid.html()}" for grid in grids)
+    return _card(heading, "".join(parts), EXPLANATIONS.get(name, ""), grids)
 
 
-def _list(sheet: Sheet) -> str:
-    table = sheet.html()
-    if sheet.name == "runs":
-        table = f"<details><summary>{len(sheet.lines)} settings</summary>{table}</details>"
-    return _card(sheet.title, table, sheet.note, [sheet])
+def _list(grid: Grid) -> str:
+    table = grid.html()
+    if grid.name == "runs":
+        table = f"<details><summary>{len(grid.lines)} settings</summary>{table}</details>"
+    return _card(grid.title, table, grid.note, [grid])
 
 
-def _card(heading: str, content: str, note: str, sheets: list[Sheet]) -> str:
-    links = _links([(f"{sheet.name}.csv", "text/csv", sheet.csv()) for sheet in sheets])
+def _card(heading: str, content: str, note: str, grids: list[Grid]) -> str:
+    links = _links([(f"{grid.name}.csv", "text/csv", grid.csv()) for grid in grids])
     below = f'<p class="note">{_marked(note)} {links}</p>'
     return f'<section class="card"><h2>{escape(heading)}</h2>{content}{below}</section>'
 

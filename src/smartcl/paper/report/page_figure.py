@@ -1,4 +1,4 @@
-"""A figure of the report: its drawings, what they show, and from how many runs."""
+"""A figure of the page: its drawings, what they show, and from how many runs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from smartcl.paper.report.svg import Drawing, Key
 
 
 @dataclass(frozen=True)
-class Figure:
+class PageFigure:
     """``panels`` are drawings by title (one may be empty); ``missing`` is the command that makes the runs it lacks."""
 
     name: str

@@ -6,14 +6,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from matplotlib.figure import Figure
+
+from smartcl.paper.report.pictures import new_picture
 
 COLOURS = ("#9aa5b1", "#d1495b", "#2e86ab", "#edae49")
 
 
 def draw_comparison(results: dict[str, dict[str, Any]], path: Path) -> None:
     """Accuracy per task, mean accuracy along the stream, and samples held, written as a PNG."""
-    figure = Figure(figsize=(11, 3.6), layout="constrained")
+    figure = new_picture(11, 3.6)
     final, along, held = figure.subplots(1, 3, width_ratios=[3, 2, 2])
     n_tasks = len(next(iter(results.values()))["accuracy_per_task"])
     width = 0.8 / len(results)

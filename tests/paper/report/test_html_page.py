@@ -13,13 +13,13 @@ import pytest
 from made_results import MATRIX, fill, made, row_of, save
 
 from smartcl.cli.app import call
+from smartcl.paper.experiments.catalogue import TABLES
 from smartcl.paper.experiments.results import ResultFolder
 from smartcl.paper.experiments.spec import RunSpec
-from smartcl.paper.experiments.tables import TABLES
-from smartcl.paper.experiments.tuning import TUNING
+from smartcl.paper.experiments.tuning import STRENGTH_RUNS
+from smartcl.paper.report.html_page import write_report
+from smartcl.paper.report.loaded_runs import Runs
 from smartcl.paper.report.palette import COLOURS
-from smartcl.paper.report.runs import Runs
-from smartcl.paper.report.write import write_report
 
 SVG = "{http://www.w3.org/2000/svg}"
 FIGURES = {
@@ -141,6 +141,15 @@ def test_captions_count_runs_and_what_holds(out):
     assert "it holds in 50% (smart), 50% (GSS-Greedy), 50% (ER) of the looks" in page
 
 
+def test_costs_say_that_gdumb_trains_in_testing(results, tmp_path):
+    said = "GDumb trains when it is asked, which is in testing"
+    write_report(results, tmp_path / "without")
+    assert said not in (tmp_path / "without" / "index.html").read_text()
+    save(results, "table1", "GDumb", "300", [70.0])
+    write_report(results, tmp_path / "with")
+    assert (tmp_path / "with" / "index.html").read_text().count(said) == 2  # in the figure and in the list of runs
+
+
 def test_sensitivity_takes_the_default_run_in(out):
     drawing = (out / "figures" / "sensitivity-alpha-group-lasso.svg").read_text()
     titles = re.findall(r"<title>(smart, disjoint-mnist, [^<]*)</title>", drawing)
@@ -161,7 +170,7 @@ def test_without_results_each_section_names_its_command(tmp_path):
     assert "<code>smartcl reproduce figure-sensitivity</code>" in page
 
 
-def test_a_table_of_several_metrics_has_a_sheet_for_each(tmp_path):
+def test_a_table_of_several_metrics_has_a_file_for_each(tmp_path):
     references = {row.reference: {"accuracy": 80.0} for row in TABLES["table4"].rows if row.reference}
     for label, accuracy, auc in (("ER", 60.0, 0.61), ("smart", 70.0, 0.52)):
         save(tmp_path / "results", "table4", label, "civil-brazil", [accuracy], auc=auc, references=references)
@@ -205,6 +214,6 @@ def test_files_of_other_defaults_and_damaged_files_are_left_out(results, tmp_pat
 
 def test_seeds_that_settings_were_chosen_by_are_not_looked_for_in_tables(results):
     assert Runs(results).seeds == 2
-    spec = TUNING.spec(TUNING.rows[0], "clean", 1)
+    spec = STRENGTH_RUNS.spec(STRENGTH_RUNS.rows[0], "clean", 1)
     ResultFolder(results).save(spec, made(spec, 60.0))
     assert Runs(results).seeds == 2

@@ -10,8 +10,7 @@ from pathlib import Path
 from smartcl.learners.methods import find_method
 from smartcl.paper.datasets.civil_unrest import COUNTRIES
 from smartcl.paper.datasets.flu import SEASONS
-from smartcl.paper.experiments.ablation import OWN_TABLES
-from smartcl.paper.experiments.metrics import HOLDINGS, SCORES
+from smartcl.paper.experiments.measures import HOLDINGS, SCORES
 from smartcl.paper.experiments.published import TABLE_1, TABLE_2, TABLE_3, TABLE_4, TABLE_5, TABLE_5_CIVIL
 from smartcl.paper.experiments.table import Row, Table
 
@@ -123,7 +122,7 @@ def tuned_rows(path: Path) -> tuple[Row, ...]:
     return tuple(replace(row, label=f"{row.label}, tuned", parameters=strength) for row, strength in chosen)
 
 
-TABLES = {
+PAPER_TABLES = {
     table.name: table
     for table in (
         Table(
@@ -190,6 +189,5 @@ TABLES = {
             seeds=3,
             metrics=tuple(SCORES),
         ),
-        *OWN_TABLES,
     )
 }

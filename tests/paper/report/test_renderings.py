@@ -8,11 +8,11 @@ import json
 import pytest
 
 from smartcl.cli.app import call
+from smartcl.paper.experiments.catalogue import FIGURES, TABLES
 from smartcl.paper.experiments.results import ResultFolder
 from smartcl.paper.experiments.sensitivity import ALONG_ALPHA, ALONG_BETA
-from smartcl.paper.experiments.tables import TABLES
-from smartcl.paper.experiments.theory import RUNS, counter_example
-from smartcl.paper.report.artefacts import find_artefacts
+from smartcl.paper.experiments.theory import THEORY_RUNS
+from smartcl.paper.report.renderings import RENDERINGS, nothing
 
 
 def row_of(table, method, **parameters):
@@ -31,8 +31,9 @@ def test_the_sensitivity_figure_has_a_point_for_every_cell_with_runs(tmp_path, c
     for seed, accuracy in enumerate((90.0, 92.0)):
         row = row_of(ALONG_ALPHA, "smart", alpha=0.005)
         results.save(ALONG_ALPHA.spec(row, "clean", seed), {"accuracy": accuracy, "stream": "disjoint-mnist"})
-    row = row_of(ALONG_BETA, "smart-paper", beta=0.5)
-    results.save(ALONG_BETA.spec(row, "40%", 0), {"accuracy": 70.0})
+    for beta, accuracy in ((0.1, 75.0), (0.5, 70.0)):
+        row = row_of(ALONG_BETA, "smart-paper", beta=beta)
+        results.save(ALONG_BETA.spec(row, "40%", 0), {"accuracy": accuracy})
     spec = ALONG_BETA.spec(row, "40%", 0)
     assert (spec.noise, dict(spec.parameters)["beta"], spec.memory) == ("foreign:0.4", 0.5, "300 samples")
     out = tmp_path / "figures"
@@ -44,11 +45,15 @@ def test_the_sensitivity_figure_has_a_point_for_every_cell_with_runs(tmp_path, c
     said = json.loads(capsys.readouterr().out)
     assert [table["table"] for table in said["tables"]] == ["figure-sensitivity-alpha", "figure-sensitivity-beta"]
     with (out / "sensitivity.csv").open() as file:
-        alpha, beta = csv.DictReader(file)
+        alpha, *betas = csv.DictReader(file)
     assert (alpha["parameter"], alpha["value"], alpha["method"], alpha["mean"]) == ("alpha", "0.005", "smart", "91.0")
-    assert (beta["parameter"], beta["value"], beta["noise"], beta["n"]) == ("beta", "0.5", "40%", "1")
-    assert (out / "sensitivity.png").read_bytes().startswith(b"\x89PNG")
-    assert "smart-paper, 40%" in (out / "sensitivity.svg").read_text()
+    assert [(beta["value"], beta["noise"], beta["mean"], beta["n"]) for beta in betas] == [
+        ("0.1", "foreign:0.4", "75.0", "1"),
+        ("0.5", "foreign:0.4", "70.0", "1"),
+    ]
+    [drawn] = out.glob("*.svg")  # of α there is one point alone, which is no curve
+    assert drawn.name == "sensitivity-beta-neural-correlation.svg"
+    assert "smart-paper, disjoint-mnist foreign:0.4, 0.5: 70.00 (n = 1)" in drawn.read_text()
 
 
 @pytest.mark.usefixtures("no_runs")
@@ -61,7 +66,7 @@ def test_theory_counts_the_looks_where_eq_2_holds(tmp_path, capsys):
         "l2_bound": [4.0, 8.0, 4.0, 2.0],
         "hoelder_bound": [None, 1.0, 8.0, 4.0],
     }
-    spec = RUNS.spec(row_of(RUNS, "er"), "300", 0)
+    spec = THEORY_RUNS.spec(row_of(THEORY_RUNS, "er"), "300", 0)
     assert spec in TABLES["table1"].specs(1)  # the same runs, not further ones
     results.save(spec, {"accuracy": 90.0, "constraint_history": history})
     arguments = ["--results", str(results.folder), "--out", str(tmp_path)]
@@ -77,15 +82,6 @@ def test_theory_counts_the_looks_where_eq_2_holds(tmp_path, capsys):
     assert "the rise is 3.0000 and the printed bound 1.7320" in out
 
 
-def test_the_counter_example_refutes_the_printed_bound_alone():
-    found = counter_example()
-    product = sum(a * b for a, b in zip(found["new"], found["memory"], strict=True))
-    assert product == pytest.approx(0.0, abs=1e-15)
-    assert found["product"] >= 0
-    assert found["rise"] == pytest.approx(sum(found["memory"]))
-    assert found["printed_bound"] < found["rise"] <= min(found["l2_bound"], found["hoelder_bound"]) + 1e-12
-
-
 @pytest.mark.usefixtures("no_runs")
 def test_nothing_is_written_where_nothing_was_run(tmp_path):
     out = tmp_path / "out"
@@ -94,7 +90,7 @@ def test_nothing_is_written_where_nothing_was_run(tmp_path):
     assert not out.exists()
 
 
-def test_all_is_everything_but_the_tuning():
-    every = find_artefacts("all")
-    assert every.keys() >= {*TABLES, "figure-sensitivity", "theory"}
-    assert "table3-tuning" not in every
+def test_every_figure_of_the_catalogue_is_rendered():
+    assert RENDERINGS.keys() == FIGURES.keys()
+    for name, figure in FIGURES.items():
+        assert (RENDERINGS[name].write is nothing) == (not figure.files)

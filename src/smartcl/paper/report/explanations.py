@@ -1,27 +1,11 @@
-"""``docs/results.md``: every table as far as its result files are there, made by a command and never by hand."""
+"""What a reader must know of each table, in Markdown: how it was made, and why a cell is not the published one."""
 
 from __future__ import annotations
 
 from smartcl.paper.datasets.registry import NEAR_CHANCE
-from smartcl.paper.experiments import events_tuning, tuning
-from smartcl.paper.experiments.metrics import METRICS
-from smartcl.paper.experiments.paired import paired_differences
-from smartcl.paper.experiments.results import ResultFolder
-from smartcl.paper.experiments.table import Table
-from smartcl.paper.experiments.tables import TABLES
-from smartcl.paper.report.cells import beside, measured, paired_rows
+from smartcl.paper.experiments.catalogue import TABLES
 
-HEAD = """# Results
-
-Made from `results/` by `smartcl results docs/results.md`; not edited by hand. Accuracy in percent, mean of the task
-test sets after the last batch: mean ± standard deviation over seeds (n), and below it what the paper prints (10 seeds).
-Cells without a run are left open. All memories are charged to the byte.
-"""
-
-#: Tables in which our rows are set against every other, seed by seed.
-PAIRED = [name for name in TABLES if name.startswith("table")]
-
-CIVIL_NOTE = f"""**{NEAR_CHANCE}** That is a finding about the data, not a failure of a method: where balanced accuracy
+CIVIL = f"""**{NEAR_CHANCE}** That is a finding about the data, not a failure of a method: where balanced accuracy
 is 50 and AUC 0.5, a high accuracy says only how uneven the test days are. Published cells belong to the paper's own
 data (923 keywords, cities and days of its choice), which cannot be had; ours are on the sibling release, tested on
 days as they come, so the two are not to be compared number by number. *Majority* names the class commonest on the
@@ -30,7 +14,7 @@ training days of all cities, *city base rate* gives each city's own share of eve
 learners see one after the other. All three say what they must be read beside; none obeys a memory, nor does joint
 training."""
 
-NOTES = {
+EXPLANATIONS = {
     "table1": """Published cells and ours are the same protocol; FSS-Clust here clusters penultimate features. The
 paper's SMART cells are not at equal stored bytes: its public code charges pruned samples for the features kept but
 stores most of them whole. *SMART, paper's settings* is the same method on a store that counts what it holds, and it
@@ -61,7 +45,7 @@ towards chance.""",
 penultimate features. *On raw outputs*, herding and nearest mean see the logits, as in GEM's public iCaRL code; that
 the published cell came from that code is an inference from how close it is. GEM and iCaRL are told the tasks, the
 others are not.""",
-    "table4": f"""{CIVIL_NOTE} Flu is the control: the same protocol where there is signal.""",
+    "table4": f"""{CIVIL} Flu is the control: the same protocol where there is signal.""",
     **{
         name: "`flip` noise: so often a training label becomes the other one; test days are clean. Else as table4."
         for name in TABLES
@@ -71,7 +55,7 @@ others are not.""",
 whole samples in the stream's own type, learned with the same recipe. Below a cell of `smart`: its ratio to whole
 samples, or the paired difference of the score (95% interval, same seeds). Samples drawn into a stream are finite:
 where `smart` holds 100% of them, the memory is larger than the stream.""",
-    "table5-civil": CIVIL_NOTE,
+    "table5-civil": CIVIL,
     "ablation": """The first four rows after `smart` separate memory from training: whole images learned as `smart`
 learns; SMART's store with the paper's training; plain replay with as much of `smart`'s training as it has; plain
 replay. The others take one part away. docs/method.md says what the parts are.""",
@@ -87,46 +71,3 @@ each method makes its *tuned* row in table3.""",
 are none of those above. The number of steps with the best mean AUC over the streams makes the rows *smart, 2 steps a
 batch* of table4 and samples.""",
 }
-
-#: On the page: the tables, and what settings were chosen by.
-SHOWN: tuple[Table, ...] = (*TABLES.values(), tuning.TUNING, events_tuning.TUNING)
-
-
-def results_page(results: ResultFolder, seeds: int = 10) -> str:
-    """The whole page."""
-    sections = [_section(table, results, seeds) for table in SHOWN]
-    return "\n".join([HEAD, *(section for section in sections if section)])
-
-
-def _section(table: Table, results: ResultFolder, seeds: int) -> str:
-    grids = [_grid(table, metric, results, seeds) for metric in table.metrics]
-    if not any(grids):
-        return ""
-    pairs = [] if table.name not in PAIRED else [_paired(table, results, seeds)]
-    parts = [f"## {table.name}: {table.title}", *filter(None, grids), NOTES[table.name], *filter(None, pairs)]
-    return "\n\n".join(parts) + "\n"
-
-
-def _paired(table: Table, results: ResultFolder, seeds: int) -> str:
-    """Our rows minus every other, seed by seed, where at least two seeds tell how sure the difference is."""
-    lines = [line for line in paired_differences(table, seeds, results) if line["n"] > 1]
-    if not lines:
-        return ""
-    rows = [f"| {' | '.join(cells)} |" for cells in paired_rows(lines, table.columns)]
-    summary = "<details><summary>Paired differences in accuracy: mean [95% interval] (seeds in common)</summary>"
-    head = [f"| accuracy of | {' | '.join(table.columns)} |", f"|---|{'---|' * len(table.columns)}"]
-    return "\n".join([summary, "", *head, *rows, "", "</details>"])
-
-
-def _grid(table: Table, metric: str, results: ResultFolder, seeds: int) -> str:
-    """The rows that have a run, under the metric's name where the table shows more than one."""
-    lines = []
-    for row in table.rows:
-        cells = [table.cell(row, column, seeds, results, metric) for column in table.columns]
-        if any(cell["n"] for cell in cells):
-            texts = ("<br>".join([measured(cell), *(f"*{line}*" for line in beside(cell))]) for cell in cells)
-            lines.append(f"| {row.label} | {' | '.join(texts)} |")
-    if not lines:
-        return ""
-    heading = f" {METRICS[metric]}" if len(table.metrics) > 1 else ""
-    return "\n".join([f"|{heading} | {' | '.join(table.columns)} |", f"|---|{'---|' * len(table.columns)}", *lines])
