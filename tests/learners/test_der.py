@@ -10,9 +10,12 @@ import torch.nn.functional as F
 from contract import assert_keeps_the_contract
 from helpers import SMALL, small_batches, small_spec
 from smartcl.data.batch import Batch
-from smartcl.learners.der import dark_distance, derpp
+from smartcl.learners.der import dark_distance
+from smartcl.learners.methods import METHODS
 from smartcl.learners.notes import logits_note
 from smartcl.network import mlp
+
+derpp = METHODS["der++"].learner
 
 
 def test_the_distance_leaves_out_classes_not_known_then():

@@ -8,12 +8,13 @@ import torch
 
 from contract import assert_keeps_the_contract
 from helpers import SMALL, assert_same_state, small_batches, small_spec
-from smartcl.learners.ends import finetune, joint
 from smartcl.learners.learner import Learner
+from smartcl.learners.methods import METHODS
 from smartcl.learners.recipe import Recipe
-from smartcl.learners.replay import er
 from smartcl.memory.budget import UNBOUNDED
 from smartcl.selection.everything import Everything
+
+finetune, joint, er = (METHODS[name].learner for name in ("finetune", "joint", "er"))
 
 
 def test_finetuning_is_plain_training_on_each_batch_in_turn():
