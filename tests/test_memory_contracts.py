@@ -20,8 +20,7 @@ from smartcl.memory import SampleStore
 from smartcl.memory.pool import Pool
 from smartcl.memory.replay_memory import ReplayMemory
 from smartcl.network.gradients import Trace
-from smartcl.selection.everything import Everything
-from smartcl.selection.nothing import Nothing
+from smartcl.selection.reservoir import Everything, Nothing
 from test_contracts import BOUNDED, SELECTORS, quick
 
 CHOOSERS = [c for c in SELECTORS if c is not Everything]

@@ -13,7 +13,7 @@ from smartcl.learners.learner import Learner
 from smartcl.learners.recipe import Recipe
 from smartcl.learners.replay import er
 from smartcl.memory.budget import UNBOUNDED
-from smartcl.selection.everything import Everything
+from smartcl.selection.reservoir import Everything
 
 
 def test_finetuning_is_plain_training_on_each_batch_in_turn():

@@ -20,10 +20,8 @@ from smartcl.learners.methods import build_learner
 from smartcl.memory.pool import Selector
 from smartcl.memory.replay_memory import Observation, ReplayMemory
 from smartcl.saved import StateError
-from smartcl.selection.balanced import Balanced
-from smartcl.selection.everything import Everything
-from smartcl.selection.nothing import Nothing
-from smartcl.selection.reservoir import Reservoir
+from smartcl.selection.fair_shares import Balanced
+from smartcl.selection.reservoir import Everything, Nothing, Reservoir
 
 
 def memory_of(

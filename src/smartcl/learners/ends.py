@@ -6,8 +6,7 @@ from smartcl.data.spec import InputSpec
 from smartcl.learners.learner import Learner
 from smartcl.learners.recipe import Recipe
 from smartcl.memory.budget import UNBOUNDED
-from smartcl.selection.everything import Everything
-from smartcl.selection.nothing import Nothing
+from smartcl.selection.reservoir import Everything, Nothing
 
 
 def finetune(

@@ -23,7 +23,7 @@ from smartcl.memory import SampleStore
 from smartcl.memory.pool import Selector
 from smartcl.memory.replay_memory import Notes
 from smartcl.network.inputs import Prepared
-from smartcl.selection.balanced import Balanced
+from smartcl.selection.fair_shares import Balanced
 from smartcl.settings import setting
 
 

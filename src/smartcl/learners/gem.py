@@ -28,7 +28,7 @@ from smartcl.learners.notes import of_other_tasks, task_note
 from smartcl.learners.recipe import Recipe
 from smartcl.memory.replay_memory import Notes
 from smartcl.network.gradients import gram, trace
-from smartcl.selection.task_shares import TaskShares, positions_by
+from smartcl.selection.fair_shares import TaskShares, positions_by
 from smartcl.settings import setting
 
 Floats: TypeAlias = NDArray[np.float64]

@@ -23,8 +23,8 @@ from smartcl.learners.recipe import Recipe
 from smartcl.memory.replay_memory import Notes, Observation
 from smartcl.network.inputs import Prepared, prepare
 from smartcl.saved import Saved
+from smartcl.selection.fair_shares import positions_by
 from smartcl.selection.herding import Herding, as_measured
-from smartcl.selection.task_shares import positions_by
 from smartcl.settings import setting
 
 

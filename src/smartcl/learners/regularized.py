@@ -19,8 +19,7 @@ from smartcl.regularizers.mas import MAS
 from smartcl.regularizers.ncc import NCC
 from smartcl.regularizers.regularizer import Regularizer
 from smartcl.regularizers.si import SI
-from smartcl.selection.nothing import Nothing
-from smartcl.selection.reservoir import Reservoir
+from smartcl.selection.reservoir import Nothing, Reservoir
 
 #: What makes a learner of a spec, a memory, a seed and keyword-only parameters.
 Builder: TypeAlias = Callable[..., Learner]

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 import torch.nn.functional as F
+from numpy.typing import NDArray
 from torch import nn
 from torch.func import functional_call, grad, vmap
 
@@ -98,6 +99,21 @@ def cosine_matrix(products: torch.Tensor, norms_a: torch.Tensor, norms_b: torch.
     return torch.where(scale > 0, products / scale.clamp(min=1e-30), 0.0).nan_to_num_(nan=0.0).clamp_(-1.0, 1.0)
 
 
+def gradient_cosines(samples: Trace) -> NDArray[np.float64]:
+    """``cos(g_i, g_j)`` of per-sample gradients; a zero gradient is like none but itself.
+
+    >>> twins = Trace(torch.zeros(2, 3), [], [torch.tensor([[1.0, -1.0], [2.0, -2.0]])])
+    >>> gradient_cosines(twins).round(3)
+    array([[1., 1.],
+           [1., 1.]])
+    """
+    products = gram(samples, samples).double()
+    norms = products.diagonal()
+    cosines: NDArray[np.float64] = cosine_matrix(products, norms, norms).numpy()
+    np.fill_diagonal(cosines, 1.0)
+    return cosines
+
+
 def cosines_to_mean(products: torch.Tensor, norms: torch.Tensor, within: torch.Tensor) -> torch.Tensor:
     """``cos(g_i, ḡ_B) = mean_j K_ij / sqrt(K_ii · mean_jk K_jk)`` for a mini-batch ``B``.
 
@@ -117,9 +133,10 @@ def module_gram(
     chunk: int = 32,
     loss: Callable[[torch.Tensor, torch.Tensor], torch.Tensor] = F.cross_entropy,
 ) -> torch.Tensor:
-    """The same Gram matrix for any ``nn.Module``, by per-sample gradients of ``chunk`` samples at a time.
+    """The same Gram matrix for networks of other kinds: the fallback where there is no ``Trace``.
 
-    Slower and larger than ``gram`` (it holds ``2·chunk`` gradients), but it asks nothing of the layers.
+    By per-sample gradients of ``chunk`` samples at a time: slower and larger than ``gram`` (it holds ``2·chunk``
+    gradients), but it asks nothing of the layers.
     """
     parameters = {name: value.detach() for name, value in module.named_parameters()}
     buffers = dict(module.named_buffers())

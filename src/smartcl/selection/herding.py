@@ -12,8 +12,7 @@ import torch.nn.functional as F
 
 from smartcl.data.batch import Ints
 from smartcl.memory.pool import Pool, Selection
-from smartcl.selection.balanced import groups_of
-from smartcl.selection.task_shares import fair_prefixes, fair_share, positions_by
+from smartcl.selection.fair_shares import fair_prefixes, fair_share, groups_of, positions_by
 
 
 def herd(features: torch.Tensor, count: int) -> Ints:
