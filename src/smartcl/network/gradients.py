@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from torch import nn
 from torch.func import functional_call, grad, vmap
 
-from smartcl.network.inputs import Columns, Prepared, inner_products, input_products, join_rows, split_rows
+from smartcl.network.inputs import NarrowInput, Prepared, inner_products, input_products, join_rows, split_rows
 from smartcl.network.mlp import MLP
 
 
@@ -87,7 +87,7 @@ def squared_lengths(rows: Prepared) -> torch.Tensor:
     """``‖x_i‖²`` of each row."""
     if isinstance(rows, torch.Tensor):
         return rows.square().sum(dim=1)
-    if isinstance(rows, Columns):
+    if isinstance(rows, NarrowInput):
         return rows.values.square().sum(dim=1)
     with np.errstate(over="ignore"):
         return torch.from_numpy(rows.to_scipy().power(2).sum(axis=1))

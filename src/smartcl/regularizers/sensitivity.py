@@ -14,7 +14,7 @@ from typing import TypeAlias
 import torch
 import torch.nn.functional as F
 
-from smartcl.network.inputs import Columns, Prepared, SparseInput
+from smartcl.network.inputs import NarrowInput, Prepared, SparseInput
 from smartcl.network.mlp import MLP
 from smartcl.regularizers.growth import accumulated
 
@@ -62,7 +62,7 @@ def _first_layer(network: MLP, rows: Prepared, phi: Multiplicative, slopes: torc
     match rows:
         case torch.Tensor():
             return phi(rows).T @ slopes
-        case Columns(values, features):
+        case NarrowInput(values, features):
             total = slopes.new_zeros(len(network.group_norms()), slopes.shape[1])
             return total.index_copy_(0, features, phi(values).T @ slopes)
         case SparseInput():
@@ -88,8 +88,8 @@ def pieces(rows: Prepared, size: int) -> Iterator[Prepared]:
         match rows:
             case torch.Tensor():
                 yield rows[start:stop]
-            case Columns(values, features):
-                yield Columns(values[start:stop], features)
+            case NarrowInput(values, features):
+                yield NarrowInput(values[start:stop], features)
             case SparseInput():
                 ends = [*rows.offsets.tolist(), len(rows.indices)]
                 first, last = ends[start], ends[stop]
