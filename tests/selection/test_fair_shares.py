@@ -81,10 +81,10 @@ def test_within_its_task_every_sample_is_equally_likely_to_be_stored():
 # --- classes in equal numbers ----------------------------------------------------
 
 
-def pool_of(labels: np.ndarray, sizes: np.ndarray | None = None, n_memory: int = 0, **notes: np.ndarray) -> Pool:
+def pool_of(labels: np.ndarray, sizes: np.ndarray | None = None, n_memory: int = 0, **extra: np.ndarray) -> Pool:
     n = len(labels)
     sizes = np.full(n, 10) if sizes is None else sizes
-    return Pool(sizes, labels, np.zeros(n, np.float32), n_memory, None, notes)  # type: ignore[arg-type]
+    return Pool(sizes, labels, np.zeros(n, np.float32), n_memory, None, extra)  # type: ignore[arg-type]
 
 
 def stream(labels: np.ndarray, room: int, batch: int, seed: int, tasks: np.ndarray | None = None) -> np.ndarray:
@@ -92,9 +92,9 @@ def stream(labels: np.ndarray, room: int, batch: int, seed: int, tasks: np.ndarr
     held, scores, rng = np.zeros(0, int), np.zeros(0, np.float32), np.random.default_rng(seed)
     for start in range(0, len(labels), batch):
         candidates = np.concatenate([held, np.arange(start, min(start + batch, len(labels)))])
-        notes = {} if tasks is None else {"task": tasks[candidates]}
+        extra = {} if tasks is None else {"task": tasks[candidates]}
         padded = np.concatenate([scores, np.zeros(len(candidates) - len(held), np.float32)])
-        pool = Pool(np.full(len(candidates), 10), labels[candidates], padded, len(held), None, notes)  # type: ignore[arg-type]
+        pool = Pool(np.full(len(candidates), 10), labels[candidates], padded, len(held), None, extra)  # type: ignore[arg-type]
         chosen = Balanced().select(pool, room, rng)
         held, scores = candidates[chosen.keep], chosen.scores
     return held
@@ -125,7 +125,7 @@ def test_labels_are_balanced_over_a_stream() -> None:
     assert np.bincount(labels[held]).tolist() == [20, 20, 20]
 
 
-def test_tasks_are_balanced_where_they_are_noted() -> None:
+def test_tasks_are_balanced_where_they_are_stored() -> None:
     labels = np.tile([0, 1], 200)
     tasks = np.repeat([0, 1, 2, 3], 100)
     held = stream(labels, room=400, batch=20, seed=0, tasks=tasks)

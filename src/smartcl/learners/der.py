@@ -14,10 +14,10 @@ import torch.nn.functional as F
 
 from smartcl.data.batch import Batch
 from smartcl.data.spec import InputSpec
+from smartcl.learners.extra_columns import logits_column, widen_logits
 from smartcl.learners.learner import Labelled, Learner
-from smartcl.learners.notes import logits_note, widen_logits
 from smartcl.learners.recipe import Recipe
-from smartcl.memory.replay_memory import Notes, Observation
+from smartcl.memory.replay_memory import ExtraColumns, Observation
 from smartcl.network.inputs import prepare
 from smartcl.selection.reservoir import Reservoir
 from smartcl.settings import setting
@@ -39,7 +39,7 @@ class DERpp(Learner):
     The logits are stored, at half precision and charged, when the sample is.
     """
 
-    noted: ClassVar[Mapping[str, str] | None] = {"logits": "float16"}
+    extra_dtypes: ClassVar[Mapping[str, str] | None] = {"logits": "float16"}
 
     def __init__(
         self,
@@ -55,10 +55,10 @@ class DERpp(Learner):
         self.alpha: float = setting("alpha", alpha)
         self.beta: float = setting("beta", beta)
 
-    def notes(self, batch: Batch) -> Notes:
+    def extra_columns(self, batch: Batch) -> ExtraColumns:
         with torch.no_grad():
             logits = self.model.network(prepare(batch.x, self.spec))
-        return {"logits": logits_note(logits, self.spec.n_classes)}
+        return {"logits": logits_column(logits, self.spec.n_classes)}
 
     def train_step(self, new: Labelled, replay: Labelled | None) -> None:
         self.model.descend(self.loss([new]) if replay is None else self.dark_loss(new, replay))

@@ -23,10 +23,10 @@ from scipy.optimize import nnls
 
 from smartcl.data.batch import Batch, Ints
 from smartcl.data.spec import InputSpec
+from smartcl.learners.extra_columns import of_other_tasks, task_column
 from smartcl.learners.learner import Labelled, Learner
-from smartcl.learners.notes import of_other_tasks, task_note
 from smartcl.learners.recipe import Recipe
-from smartcl.memory.replay_memory import Notes
+from smartcl.memory.replay_memory import ExtraColumns
 from smartcl.network.gradients import gram, trace
 from smartcl.selection.fair_shares import TaskShares, positions_by
 from smartcl.settings import setting
@@ -89,7 +89,7 @@ class Guard:
 class GEM(Learner):
     """The memory of each past task guards its mean loss; nothing stored is replayed while no step opposes it."""
 
-    noted: ClassVar[Mapping[str, str] | None] = {"task": "uint16"}
+    extra_dtypes: ClassVar[Mapping[str, str] | None] = {"task": "uint16"}
 
     def __init__(
         self, spec: InputSpec, memory: str | int, recipe: Recipe, margin: float, whole: bool, seed: int
@@ -98,8 +98,8 @@ class GEM(Learner):
         super().__init__(spec, memory, recipe, TaskShares(), whole=whole, seed=seed)
         self.margin = margin
 
-    def notes(self, batch: Batch) -> Notes:
-        return {"task": task_note(batch)}
+    def extra_columns(self, batch: Batch) -> ExtraColumns:
+        return {"task": task_column(batch)}
 
     def learn(self, new: Labelled, task: int | None) -> None:
         past = of_other_tasks(self.memory.store, task)

@@ -59,8 +59,8 @@ def positions_by(numbers: Ints) -> list[Ints]:
 
 
 def groups_of(pool: Pool) -> Ints:
-    """The group of each sample: its label, or its task and label where tasks are noted."""
-    columns = [pool.labels] if "task" not in pool.notes else [pool.notes["task"], pool.labels]
+    """The group of each sample: its label, or its task and label where tasks are stored."""
+    columns = [pool.labels] if "task" not in pool.extra else [pool.extra["task"], pool.labels]
     groups: Ints = np.unique(np.stack(columns), axis=1, return_inverse=True)[1].reshape(-1)
     return groups
 
@@ -68,8 +68,8 @@ def groups_of(pool: Pool) -> Ints:
 class TaskShares:
     """Every task seen has the same number of bytes, and keeps in them a uniform sample of its own.
 
-    Needs the note ``task``. As in ``Reservoir``, each sample draws a key once and the smallest keys stay; here they
-    compete within their task only. What a young task does not fill yet, the older ones keep until it does.
+    Needs the extra column ``task``. As in ``Reservoir``, each sample draws a key once and the smallest keys stay; here
+    they compete within their task only. What a young task does not fill yet, the older ones keep until it does.
 
     >>> rng = np.random.default_rng(0)
     >>> tasks = np.array([0, 0, 0, 0, 0, 1, 1, 1])
@@ -82,7 +82,7 @@ class TaskShares:
 
     def select(self, pool: Pool, room: int, rng: np.random.Generator) -> Selection:
         keys = drawn_keys(pool, rng)
-        members = positions_by(pool.notes["task"].astype(np.int64))
+        members = positions_by(pool.extra["task"].astype(np.int64))
         by_key = [index[np.argsort(keys[index], kind="stable")] for index in members]
         keep = fair_prefixes(by_key, pool.sizes, room)
         return Selection(keep, keys[keep])
