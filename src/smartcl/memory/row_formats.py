@@ -119,7 +119,7 @@ def fault_in(rows: Encoded, schema: Schema, positional: bool) -> str | None:
         if not _lengths_fit(rows.arena, group, schema):
             return "holds a row too short or too long for its format"
         found = _nonzeros(rows.arena, group, schema)
-        if (gaps(found) < 0).any():
+        if (found.gaps < 0).any():
             return "holds a row whose feature ids do not ascend"
         if found.ids.max(initial=0) >= schema.n_features or not schema.mask[found.ids].all():
             return "holds a row with features out of its schema"
@@ -159,8 +159,8 @@ def smallest_formats(rows: Nonzeros, schema: Schema, positional: bool) -> tuple[
         [
             len(schema) * VALUE_NBYTES[dense_kinds],
             mask_nbytes(len(schema)) + counts * width,
-            np.where(_all_of(rows, gaps(rows) < 2**8), counts * (1 + width), _IMPOSSIBLE),
-            np.where(_all_of(rows, rows.ids < 2**16), counts * (2 + width), _IMPOSSIBLE),
+            np.where(rows.all_of(rows.gaps < 2**8), counts * (1 + width), _IMPOSSIBLE),
+            np.where(rows.all_of(rows.ids < 2**16), counts * (2 + width), _IMPOSSIBLE),
             counts * (4 + width),
         ]
     )
@@ -179,20 +179,12 @@ def smallest_value_types(rows: Nonzeros) -> Ints:
         exact[ValueType.FLOAT16] = _survives(values, ValueType.FLOAT16)
     kinds = np.full(len(rows.counts), ValueType.FLOAT32, dtype=np.int64)
     for kind in reversed(exact):
-        kinds[_all_of(rows, exact[kind])] = kind
+        kinds[rows.all_of(exact[kind])] = kind
     return kinds
 
 
-def gaps(rows: Nonzeros) -> Ints:
-    """For each non-zero, how many feature ids lie between it and the one before in its row."""
-    starts = (rows.counts.cumsum() - rows.counts)[rows.counts > 0]
-    skipped = np.diff(rows.ids, prepend=0) - 1
-    skipped[starts] = rows.ids[starts]
-    return skipped
-
-
 def ids_of_gaps(skipped: Ints, counts: Ints) -> Ints:
-    """The feature ids that have these gaps, in rows of ``counts`` non-zeros: the inverse of ``gaps``."""
+    """The feature ids that have these gaps, in rows of ``counts`` non-zeros: the inverse of ``Nonzeros.gaps``."""
     reached: Ints = np.cumsum(skipped + 1)
     before: Ints = np.concatenate([[0], reached])[counts.cumsum() - counts]
     return reached - np.repeat(before, counts) - 1
@@ -241,7 +233,7 @@ def _write(arena: Bytes, starts: Ints, rows: Nonzeros, layout: Layout, kind: Val
         _windows(arena, mask_nbytes(len(schema)))[starts] = np.packbits(bits, axis=1)
         heads = np.full(len(starts), mask_nbytes(len(schema)))
     else:
-        ids = (gaps(rows) if layout is Layout.GAPS8 else rows.ids).astype(ID_DTYPES[layout])
+        ids = (rows.gaps if layout is Layout.GAPS8 else rows.ids).astype(ID_DTYPES[layout])
         heads = rows.counts * ids.itemsize
         arena[spans(starts, heads)] = ids.view(np.uint8)
     if kind is not ValueType.ONES:
@@ -302,14 +294,6 @@ def _windows(arena: Bytes, width: int) -> Bytes:
 def _columns(ids: Ints, schema: Schema) -> Ints:
     """Where these features of the schema stand among its features."""
     return ids if schema.is_full else (schema.mask.cumsum() - 1)[ids]
-
-
-def _all_of(rows: Nonzeros, holds: Bools) -> Bools:
-    """For each row: does it hold for all its non-zeros?"""
-    if holds.all():
-        return np.ones(len(rows.counts), dtype=np.bool_)
-    failures: Ints = np.bincount(rows.rows[~holds], minlength=len(rows.counts))
-    return np.equal(failures, 0)
 
 
 def _survives(values: Floats, kind: ValueType) -> Bools:
