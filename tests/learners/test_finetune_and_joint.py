@@ -12,7 +12,7 @@ from smartcl.learners.learner import Learner
 from smartcl.learners.methods import METHODS
 from smartcl.learners.recipe import Recipe
 from smartcl.memory.budget import UNBOUNDED
-from smartcl.selection.everything import Everything
+from smartcl.selection.reservoir import Everything
 
 finetune, joint, er = (METHODS[name].learner for name in ("finetune", "joint", "er"))
 

@@ -15,10 +15,10 @@ import torch.nn.functional as F
 
 from smartcl.data.batch import Batch
 from smartcl.data.spec import InputSpec
+from smartcl.learners.extra_columns import logits_column, widen_logits
 from smartcl.learners.learner import Labelled, Learner
-from smartcl.learners.notes import logits_note, widen_logits
 from smartcl.learners.recipe import Training
-from smartcl.memory.replay_memory import Notes, Observation
+from smartcl.memory.replay_memory import ExtraColumns, Observation
 from smartcl.network.inputs import prepare
 from smartcl.selection.reservoir import Reservoir
 
@@ -49,16 +49,16 @@ class DERpp(Learner):
     The logits are stored, at half precision and charged, when the sample is.
     """
 
-    noted: ClassVar[Mapping[str, str] | None] = {"logits": "float16"}
+    extra_dtypes: ClassVar[Mapping[str, str] | None] = {"logits": "float16"}
 
     def __init__(self, spec: InputSpec, memory: str | int, settings: DERSettings, seed: int = 0) -> None:
         super().__init__(spec, memory, settings, Reservoir(), whole=settings.whole, seed=seed)
         self.alpha, self.beta = settings.alpha, settings.beta
 
-    def notes(self, batch: Batch) -> Notes:
+    def extra_columns(self, batch: Batch) -> ExtraColumns:
         with torch.no_grad():
             logits = self.model.network(prepare(batch.x, self.spec))
-        return {"logits": logits_note(logits, self.spec.n_classes)}
+        return {"logits": logits_column(logits, self.spec.n_classes)}
 
     def train_step(self, new: Labelled, replay: Labelled | None) -> None:
         self.model.descend(self.loss([new]) if replay is None else self.dark_loss(new, replay))

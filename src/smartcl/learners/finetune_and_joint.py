@@ -9,8 +9,7 @@ from smartcl.learners.learner import Learner
 from smartcl.learners.recipe import Training
 from smartcl.learners.replay import ReplaySettings
 from smartcl.memory.budget import UNBOUNDED
-from smartcl.selection.everything import Everything
-from smartcl.selection.nothing import Nothing
+from smartcl.selection.reservoir import Everything, Nothing
 
 
 @dataclass(frozen=True)

@@ -16,14 +16,14 @@ import torch.nn.functional as F
 
 from smartcl.data.batch import Batch
 from smartcl.data.spec import InputSpec
+from smartcl.learners.extra_columns import task_column
 from smartcl.learners.learner import Labelled, Learner, probabilities
 from smartcl.learners.model import Model
-from smartcl.learners.notes import task_note
 from smartcl.learners.recipe import Training
 from smartcl.memory import SampleStore
-from smartcl.memory.replay_memory import Notes
+from smartcl.memory.replay_memory import ExtraColumns
 from smartcl.network.inputs import Prepared
-from smartcl.selection.balanced import Balanced
+from smartcl.selection.fair_shares import Balanced
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class GDumb(Learner):
     tensor([0, 1])
     """
 
-    noted: ClassVar[Mapping[str, str] | None] = None
+    extra_dtypes: ClassVar[Mapping[str, str] | None] = None
 
     def __init__(self, spec: InputSpec, memory: str | int, settings: GDumbSettings, seed: int = 0) -> None:
         super().__init__(spec, memory, settings, Balanced(), whole=settings.whole, seed=seed)
@@ -61,11 +61,15 @@ class GDumb(Learner):
         #: What was last trained, and on what: shared by all views of this learner.
         self._trained: dict[str, tuple[SampleStore, InputSpec, Model]] = {}
 
-    def notes(self, batch: Batch) -> Notes:
+    def check(self, batch: Batch) -> Batch:
+        batch = super().check(batch)
         had_tasks = "task" in self.memory.store.extra
         if len(self.memory) and had_tasks != (batch.task is not None):
             raise ValueError(f"task must be given with every batch or with none, got {batch.task} after others")
-        return {} if batch.task is None else {"task": task_note(batch)}
+        return batch
+
+    def extra_columns(self, batch: Batch) -> ExtraColumns:
+        return {} if batch.task is None else {"task": task_column(batch)}
 
     def learn(self, new: Labelled, task: int | None) -> None:
         """Not now."""

@@ -23,12 +23,12 @@ from scipy.optimize import nnls
 
 from smartcl.data.batch import Batch, Ints
 from smartcl.data.spec import InputSpec
+from smartcl.learners.extra_columns import of_other_tasks, task_column
 from smartcl.learners.learner import Labelled, Learner
-from smartcl.learners.notes import of_other_tasks, task_note
 from smartcl.learners.recipe import Training
-from smartcl.memory.replay_memory import Notes
+from smartcl.memory.replay_memory import ExtraColumns
 from smartcl.network.gradients import gram, trace
-from smartcl.selection.task_shares import TaskShares, positions_by
+from smartcl.selection.fair_shares import TaskShares, positions_by
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -105,7 +105,7 @@ class GEMSettings(AGEMSettings):
 class GEM(Learner):
     """The memory of each past task guards its mean loss; nothing stored is replayed while no step opposes it."""
 
-    noted: ClassVar[Mapping[str, str] | None] = {"task": "uint16"}
+    extra_dtypes: ClassVar[Mapping[str, str] | None] = {"task": "uint16"}
 
     def __init__(
         self, spec: InputSpec, memory: str | int, settings: AGEMSettings, margin: float, seed: int = 0
@@ -113,8 +113,8 @@ class GEM(Learner):
         super().__init__(spec, memory, settings, TaskShares(), whole=settings.whole, seed=seed)
         self.margin = margin
 
-    def notes(self, batch: Batch) -> Notes:
-        return {"task": task_note(batch)}
+    def extra_columns(self, batch: Batch) -> ExtraColumns:
+        return {"task": task_column(batch)}
 
     def learn(self, new: Labelled, task: int | None) -> None:
         past = of_other_tasks(self.memory.store, task)

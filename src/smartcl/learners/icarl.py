@@ -17,14 +17,14 @@ import torch.nn.functional as F
 
 from smartcl.data.batch import Batch, Ints
 from smartcl.data.spec import InputSpec
+from smartcl.learners.extra_columns import MAX_TASK, logits_column, of_other_tasks, task_column, widen_logits
 from smartcl.learners.learner import MOST_CLASSES, Labelled, Learner
-from smartcl.learners.notes import MAX_TASK, logits_note, of_other_tasks, task_note, widen_logits
 from smartcl.learners.recipe import Training
-from smartcl.memory.replay_memory import Notes, Observation
+from smartcl.memory.replay_memory import ExtraColumns, Observation
 from smartcl.network.inputs import Prepared, prepare
 from smartcl.saved import Saved
+from smartcl.selection.fair_shares import positions_by
 from smartcl.selection.herding import Herding, as_measured
-from smartcl.selection.task_shares import positions_by
 
 
 def distillation(logits: torch.Tensor, stored: torch.Tensor) -> torch.Tensor:
@@ -77,7 +77,7 @@ class ICaRL(Learner):
     (((0, 0), (0, 1), (1, 0), (1, 1)), tensor([0, 1]))
     """
 
-    noted: ClassVar[Mapping[str, str] | None] = {"task": "uint16", "logits": "float16"}
+    extra_dtypes: ClassVar[Mapping[str, str] | None] = {"task": "uint16", "logits": "float16"}
 
     def __init__(self, spec: InputSpec, memory: str | int, settings: ICaRLSettings, seed: int = 0) -> None:
         selector = Herding(settings.layer)
@@ -87,12 +87,12 @@ class ICaRL(Learner):
         #: The task and label of each output, in the order they were first seen.
         self.classes: tuple[tuple[int, int], ...] = ()
 
-    def notes(self, batch: Batch) -> Notes:
-        task = task_note(batch)
+    def extra_columns(self, batch: Batch) -> ExtraColumns:
+        task = task_column(batch)
         known, to_come = len(self.classes), len(self.classes_with(batch.task, batch.y))
         with torch.no_grad():
             logits = self.model.network(prepare(batch.x, self.spec))[:, :known]
-        return {"task": task, "logits": logits_note(logits, to_come)}
+        return {"task": task, "logits": logits_column(logits, to_come)}
 
     def classes_with(self, task: int | None, y: torch.Tensor) -> tuple[tuple[int, int], ...]:
         """The classes known, and those of these samples."""
@@ -108,7 +108,7 @@ class ICaRL(Learner):
                 self.model.add_classes(len(classes), self.rng)
 
     def learn(self, new: Labelled, task: int | None) -> None:
-        assert task is not None, "notes() has refused the batch"
+        assert task is not None, "check() has refused the batch"
         rows, y = new
         self.meet(task, y)
         outputs = torch.tensor([self.classes.index((task, label)) for label in y.tolist()])

@@ -18,8 +18,7 @@ from smartcl.regularizers.mas import MAS
 from smartcl.regularizers.ncc import NCC
 from smartcl.regularizers.regularizer import Regularizer
 from smartcl.regularizers.si import SI
-from smartcl.selection.nothing import Nothing
-from smartcl.selection.reservoir import Reservoir
+from smartcl.selection.reservoir import Nothing, Reservoir
 
 
 @dataclass(frozen=True)

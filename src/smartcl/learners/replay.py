@@ -8,10 +8,9 @@ from smartcl.data.spec import InputSpec
 from smartcl.learners.learner import Learner
 from smartcl.learners.recipe import Training
 from smartcl.memory.pool import Selector
-from smartcl.selection.fss_clust import FSSClust
-from smartcl.selection.gss_clust import GSSClust
 from smartcl.selection.gss_greedy import GSSGreedy
 from smartcl.selection.gss_iqp import GSSIQP
+from smartcl.selection.k_centers import FSSClust, GSSClust
 from smartcl.selection.reservoir import Reservoir
 
 

@@ -20,8 +20,7 @@ from smartcl.learners.learner import Labelled, Learner
 from smartcl.learners.losses import confident_distillation, exponents, robust_cross_entropy
 from smartcl.learners.recipe import Recipe
 from smartcl.memory.pool import Selector
-from smartcl.network.dropout import drop_inputs
-from smartcl.network.inputs import Prepared, take_inputs
+from smartcl.network.inputs import Prepared, drop_inputs, take_inputs
 from smartcl.regularizers.regularizer import Regularizer
 from smartcl.saved import Saved
 from smartcl.settings import Settings

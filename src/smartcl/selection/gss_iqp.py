@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from smartcl.data.batch import Ints
 from smartcl.errors import extra
 from smartcl.memory.pool import Pool, Selection
-from smartcl.selection.cosines import gradient_cosines
+from smartcl.network.gradients import gradient_cosines
 
 Floats = NDArray[np.float64]
 

@@ -11,26 +11,19 @@ import math
 from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate
-from typing import TypeAlias
 
 import torch
 
-Betas: TypeAlias = tuple[float, float]
-
-#: More steps than any stream takes: a saved count beyond it is damage.
-MOST_STEPS = 2**53
+from smartcl.network.adam_step import AdamConstants, Betas
 
 #: Steps between two looks of an average at the weights.
 AVERAGE_EVERY = 4
 
 
 @dataclass(frozen=True)
-class RowSchedule:
-    """What happens to a row at each step: Adam's constants, the shrinkage of its norm, the decay of its average."""
+class RowSchedule(AdamConstants):
+    """What happens to a row at each step: Adam's step, the shrinkage of its norm, the decay of its average."""
 
-    lr: float = 1e-3
-    betas: tuple[float, float] = (0.9, 0.999)
-    eps: float = 1e-8
     shrink: float = 0.0
     average: float = 0.0
 

@@ -16,10 +16,10 @@ BOUNDS: dict[str, Callable[[int, int], tuple[float, float]]] = {
 }
 
 
-class Initial:
+class InitialWeights:
     """Draws the weights of layers in one of the known ways.
 
-    >>> draw = Initial("xavier", np.random.default_rng(0))
+    >>> draw = InitialWeights("xavier", np.random.default_rng(0))
     >>> draw.weights(fan_in=3, fan_out=3, rows=2).abs().max() <= 1, draw.bias(3, 3)
     (tensor(True), tensor([0., 0., 0.]))
     """

@@ -1,4 +1,4 @@
-"""The parts every policy shares."""
+"""What fits a room, for every policy alike."""
 
 from __future__ import annotations
 

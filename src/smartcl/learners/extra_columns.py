@@ -1,4 +1,4 @@
-"""What methods store beside each sample, in the types it is charged in."""
+"""The columns that methods store beside each sample, in the types they are charged in."""
 
 from __future__ import annotations
 
@@ -17,23 +17,28 @@ MAX_TASK = 2**16 - 1
 LARGEST_LOGIT = float(np.finfo(np.float16).max)
 
 
-def task_note(batch: Batch) -> NDArray[np.uint16]:
-    """The batch's task beside each of its samples, or a ``ValueError`` if it has none.
+def task_column(batch: Batch) -> NDArray[np.uint16]:
+    """The batch's task for each of its samples, or a ``ValueError`` if it has none.
 
-    >>> task_note(Batch(torch.zeros(2, 3), torch.tensor([0, 1]), task=4))
+    >>> task_column(Batch(torch.zeros(2, 3), torch.tensor([0, 1]), task=4))
     array([4, 4], dtype=uint16)
     """
+    return np.full(len(batch), check_task(batch), dtype=np.uint16)
+
+
+def check_task(batch: Batch) -> int:
+    """The batch's task, or a ``ValueError`` if it has none that can be stored."""
     if batch.task is None:
         raise ValueError("task must be given with every batch for a task-aware method, got None")
     if not 0 <= batch.task <= MAX_TASK:
         raise ValueError(f"task must lie in 0..{MAX_TASK}, got {batch.task}")
-    return np.full(len(batch), batch.task, dtype=np.uint16)
+    return batch.task
 
 
-def logits_note(logits: torch.Tensor, n_classes: int) -> NDArray[np.float16]:
+def logits_column(logits: torch.Tensor, n_classes: int) -> NDArray[np.float16]:
     """A network's answers at half precision, with room for ``n_classes``: one not known yet has the logit −∞.
 
-    >>> logits_note(torch.tensor([[0.5, 1e9]]), n_classes=3).tolist()
+    >>> logits_column(torch.tensor([[0.5, 1e9]]), n_classes=3).tolist()
     [[0.5, 65504.0, -inf]]
     """
     finite = logits.detach().clamp(-LARGEST_LOGIT, LARGEST_LOGIT).half().numpy()

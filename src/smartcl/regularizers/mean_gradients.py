@@ -7,16 +7,16 @@ output. A function ``φ`` with ``φ(uv) = φ(u)φ(v)``, as the square and the ab
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeAlias
 
 import torch
 import torch.nn.functional as F
 
-from smartcl.network.inputs import Columns, Prepared, SparseInput
+from smartcl.network.inputs import NarrowInput, Prepared, SparseInput, split_rows
 from smartcl.network.mlp import MLP
-from smartcl.regularizers.growth import accumulated
+from smartcl.regularizers.regularizer import accumulated
 
 #: From the logits of some samples to one number, a sum over the samples.
 Score: TypeAlias = Callable[[torch.Tensor], torch.Tensor]
@@ -62,7 +62,7 @@ def _first_layer(network: MLP, rows: Prepared, phi: Multiplicative, slopes: torc
     match rows:
         case torch.Tensor():
             return phi(rows).T @ slopes
-        case Columns(values, features):
+        case NarrowInput(values, features):
             total = slopes.new_zeros(len(network.group_norms()), slopes.shape[1])
             return total.index_copy_(0, features, phi(values).T @ slopes)
         case SparseInput():
@@ -77,22 +77,11 @@ def _first_layer(network: MLP, rows: Prepared, phi: Multiplicative, slopes: torc
             return product.new_zeros(len(network.table), slopes.shape[1]).index_copy_(0, table_rows, product)
 
 
-def pieces(rows: Prepared, size: int) -> Iterator[Prepared]:
+def pieces(rows: Prepared, size: int) -> list[Prepared]:
     """The rows in order, at most ``size`` at a time.
 
     >>> [len(piece) for piece in pieces(torch.zeros(5, 2), 2)]
     [2, 2, 1]
     """
-    for start in range(0, len(rows), size):
-        stop = min(start + size, len(rows))
-        match rows:
-            case torch.Tensor():
-                yield rows[start:stop]
-            case Columns(values, features):
-                yield Columns(values[start:stop], features)
-            case SparseInput():
-                ends = [*rows.offsets.tolist(), len(rows.indices)]
-                first, last = ends[start], ends[stop]
-                yield SparseInput(
-                    rows.indices[first:last], rows.offsets[start:stop] - first, rows.values[first:last], rows.n_features
-                )
+    whole, rest = divmod(len(rows), size)
+    return split_rows(rows, [size] * whole + [rest] * (rest > 0))

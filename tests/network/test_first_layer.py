@@ -8,7 +8,7 @@ import torch
 from scipy import sparse
 
 from smartcl.data.spec import InputSpec
-from smartcl.network.bag import embedding_sum
+from smartcl.network.first_layer import embedding_sum
 from smartcl.network.inputs import prepare
 
 

@@ -7,7 +7,7 @@ import math
 import pytest
 import torch
 
-from smartcl.network.row_table.sleep import log_kept, pushes, trails, warm_decay
+from smartcl.network.row_table.missed_steps import log_kept, pushes, trails, warm_decay
 
 BETAS = (0.9, 0.999)
 RHO = 0.9 / math.sqrt(0.999)

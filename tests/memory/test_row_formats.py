@@ -11,9 +11,8 @@ from hypothesis.extra import numpy as hnp
 from numpy.typing import NDArray
 from scipy import sparse
 
-from smartcl.memory.codecs import decode_dense, decode_nonzeros, encode
-from smartcl.memory.formats import Kind, Layout, pair
 from smartcl.memory.nonzeros import nonzeros_of
+from smartcl.memory.row_formats import Layout, ValueType, decode_dense, decode_nonzeros, encode, pair
 from smartcl.memory.schema import Schema
 
 DTYPES = ["bool", "uint8", "int8", "int16", "int32", "float16", "float32", "float64"]
@@ -123,7 +122,7 @@ def test_an_image_costs_a_mask_and_its_non_zero_pixels() -> None:
     schema = Schema.full(784)
     rows = encode(nonzeros_of(x, schema), schema, positional=True)
     assert set(rows.lengths) == {98 + 150}
-    assert {pair(code) for code in rows.formats.tolist()} == {(Layout.MASK, Kind.UINT8)}
+    assert {pair(code) for code in rows.formats.tolist()} == {(Layout.MASK, ValueType.UINT8)}
 
 
 @pytest.mark.parametrize("dtype", ["uint8", "float32"])
