@@ -121,5 +121,5 @@ def test_fitting_drops_the_most_alike_and_fills_with_the_least() -> None:
 
 def test_without_its_solver_it_names_the_command_that_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "piqp", None)
-    with pytest.raises(UnavailableError, match=r"piqp: pip install 'smartcl\[paper\]'"):
+    with pytest.raises(UnavailableError, match=r"piqp is not installed: pip install 'smartcl\[paper\]'"):
         relaxation(np.eye(3), count=2)
