@@ -27,11 +27,11 @@ $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit("smartcl needs Python 3.11 or newer" if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv $(VENV)
 	$(INSTALL) torch==2.13.0
-	$(INSTALL) -e .
+	$(INSTALL) -e '.[paper]'
 	touch $@
 
 $(DEV_READY): $(READY)
-	$(INSTALL) -e '.[dev,parquet,ray,tensorboard]'
+	$(INSTALL) -e '.[dev,paper,parquet,ray,tensorboard]'
 	touch $@
 
 clean:

@@ -7,7 +7,7 @@ import torch
 from benchmarks.timing import report
 from smartcl import build_learner
 from smartcl.paper.datasets.simulated import simulated_events
-from smartcl.paper.experiments.planted import recovery
+from smartcl.paper.experiments.feature_ranking import recovery
 from smartcl.paper.experiments.run import learn
 
 MEMORY = "50 samples"

@@ -7,13 +7,11 @@ import torch
 
 from benchmarks.timing import best_seconds, report
 from smartcl.memory.pool import Pool, Selector
-from smartcl.network.gradients import Trace, trace
+from smartcl.network.gradients import Trace, gradient_cosines, trace
 from smartcl.network.mlp import MLP
 from smartcl.paper.datasets.registry import load_stream
-from smartcl.selection.cosines import gradient_cosines
-from smartcl.selection.fss_clust import FSSClust
-from smartcl.selection.gss_clust import GSSClust
 from smartcl.selection.gss_iqp import GSSIQP, least_alike
+from smartcl.selection.k_centers import FSSClust, GSSClust
 
 STORED, SIZE = 300, 785
 

@@ -7,10 +7,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from benchmarks.timing import report
+from smartcl.paper.experiments.catalogue import TABLES
 from smartcl.paper.experiments.engines.local import LocalEngine
 from smartcl.paper.experiments.results import ResultFolder
 from smartcl.paper.experiments.sweep import sweep
-from smartcl.paper.experiments.tables import TABLES
 
 SEEDS = 10
 

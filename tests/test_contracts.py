@@ -27,9 +27,8 @@ from smartcl.memory.pool import Pool, Selector
 from smartcl.network.gradients import Trace, trace
 from smartcl.network.mlp import MLP
 from smartcl.regularizers.regularizer import QuadraticPenalty, Regularizer
-from smartcl.selection.everything import Everything
 from smartcl.selection.k_centers import KCenters
-from smartcl.selection.reservoir import Reservoir
+from smartcl.selection.reservoir import Everything, Reservoir
 
 
 def classes_in(package: ModuleType) -> Iterator[type]:

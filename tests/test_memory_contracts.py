@@ -20,8 +20,7 @@ from smartcl.memory import SampleStore
 from smartcl.memory.pool import Pool
 from smartcl.memory.replay_memory import ReplayMemory
 from smartcl.network.gradients import Trace
-from smartcl.selection.everything import Everything
-from smartcl.selection.nothing import Nothing
+from smartcl.selection.reservoir import Everything, Nothing
 from test_contracts import BOUNDED, SELECTORS, quick
 
 CHOOSERS = [c for c in SELECTORS if c is not Everything]
@@ -54,19 +53,19 @@ def batch_of(rng: np.random.Generator, n_rows: int, n_features: int, sparse_rows
     return Batch(sparse.csr_array(x) if sparse_rows else torch.from_numpy(x), y, task=int(rng.integers(2)))
 
 
-def notes_of(batch: Batch) -> dict[str, np.ndarray]:
+def extra_of(batch: Batch) -> dict[str, np.ndarray]:
     return {"task": np.full(len(batch), batch.task, dtype=np.uint16)}
 
 
 def offer(memory: ReplayMemory, batch: Batch, alive: np.ndarray, rng: np.random.Generator) -> None:
-    candidates = memory.candidates(batch, alive, notes_of(batch))
+    candidates = memory.candidates(batch, alive, extra_of(batch))
     memory.select(candidates, partial(Lookalikes, candidates), rng)
 
 
 def fits(memory: ReplayMemory, batch: Batch) -> bool:
     """Whether the memory takes the batch as its first."""
     try:
-        memory.check_room(batch, notes_of(batch))
+        memory.check_room(batch, extra_of)
     except ValueError:
         return False
     return True
@@ -145,14 +144,14 @@ def test_a_selector_sheds_samples_without_newcomers(selector: type, seed: int, o
     store = SampleStore.empty(5, sparse=False).pack(x, rng.integers(0, CLASSES, old))
     sizes = rng.integers(1, 20, old)
     room = int(share * sizes.sum())
-    notes = {"task": np.zeros(old, dtype=np.uint16)}
+    extra = {"task": np.zeros(old, dtype=np.uint16)}
     pool = Pool(
         sizes,
         store.labels.astype(np.int64),
         np.ones(old, np.float32),
         old,
         Lookalikes(store, np.arange(len(store))),
-        notes,
+        extra,
     )
     assert sizes[selector().select(pool, room, rng).keep].sum() <= room
 

@@ -19,11 +19,11 @@ from pathlib import Path
 from benchmarks.attack.odd_tables import good_counts, good_events, odd_parquets, odd_texts
 from benchmarks.attack.tries import REFUSED, SURVIVED, FaultError, Findings, run, scratch
 from smartcl.cli.app import call
-from smartcl.cli.say import LOG_COLUMNS
+from smartcl.cli.one_line import LOG_COLUMNS
 from smartcl.learners.methods import METHODS
+from smartcl.paper.experiments.catalogue import TABLES
 from smartcl.paper.experiments.results import ResultFolder
 from smartcl.paper.experiments.spec import RunSpec
-from smartcl.paper.experiments.tables import TABLES
 
 COMMANDS = ("demo", "run", "events", "methods", "reproduce", "results", "report")
 TINY = ("--set", "hidden=2", "--set", "iterations=1", "--memory", "2kB")

@@ -68,7 +68,7 @@ class Kind:
         return model
 
 
-#: Every part of the library that keeps a state: both stores, all penalties, notes, teachers, the row table.
+#: Every part of the library that keeps a state: both stores, all penalties, extra columns, teachers, the row table.
 KINDS = (
     *(Kind("smart", form) for form in WIDTHS),
     *(Kind(method, "dense") for method in ("er", "ewc", "si", "der++", "gdumb", "smart-paper", "er-ace")),

@@ -18,27 +18,43 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from smartcl.data.batch import Batch, Ints, Rows
 from smartcl.data.spec import InputSpec
-from smartcl.estimator_input import OWN_ARGUMENTS, as_array, check_arguments, one_line, rows_of
-from smartcl.fitted import Built, Fitted, Labels, as_given, check_family, labels_of, positions
+from smartcl.estimator_input import (
+    USUAL_METHOD,
+    as_array,
+    check_batch_size,
+    loaded_arguments,
+    method_asked,
+    one_line,
+    own_settings,
+    parameters_asked,
+    rows_of,
+    saved_arguments,
+    spec_of,
+)
+from smartcl.fitted import Built, Fitted, Labels, check_family, labels_of, positions
+from smartcl.learners.factory import Factory
 from smartcl.learners.learner import Learner
+from smartcl.learners.methods import Method, registered_name
 from smartcl.memory.replay_memory import ReplayMemory
 from smartcl.persistence import attached, detached, load_state, save_state
 from smartcl.saved import Saved
-from smartcl.settings import plain, shown
+from smartcl.settings import shown
 
 
 class SmartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier that learns from a stream in a memory of a fixed number of bytes.
 
     ``memory`` is a size (``"1MB"``), a number of bytes, or ``"300 samples"``: that many full samples' bytes.
-    ``method`` names the learner (``smartcl methods`` lists them); parameters left at ``None`` take the method's own
-    value, and those without an argument of their own go into ``parameters``, a dict. Each call of ``partial_fit`` is
-    cut into batches of ``batch_size`` in the order given; a class not seen before gets the next column of
+    ``method`` names the learner (``smartcl methods`` lists them); ``learner`` in its place is one of the user's own: a
+    factory ``learner(spec, memory, seed, **parameters)`` or a ``Method``. Settings left at ``None`` take the method's
+    own value, and those without an argument of their own go into ``parameters``, a dict. Each call of ``partial_fit``
+    is cut into batches of ``batch_size`` in the order given; a class not seen before gets the next column of
     ``predict_proba``. ``fit`` forgets everything and learns the rows in random order.
 
     Every call completes or changes nothing. Threads may share a model: they learn and save one after the other, and
     predict from the last finished batch without waiting for the next. What a learner is built from is settled by the
-    first call: change it with ``set_params``, and ``fit`` must follow.
+    first call: change it with ``set_params``, and ``fit`` must follow. ``random_state`` and the order of the rows
+    decide everything, to the last bit for the same number of threads: one thread and two add in another order.
 
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
@@ -55,7 +71,8 @@ class SmartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self,
         memory: str | int = "1MB",
         *,
-        method: str = "smart",
+        method: str = USUAL_METHOD,
+        learner: Factory | Method | None = None,
         hidden: tuple[int, ...] | None = None,
         lr: float | None = None,
         iterations: int | None = None,
@@ -74,6 +91,7 @@ class SmartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ) -> None:
         self.memory = memory
         self.method = method
+        self.learner = learner
         self.hidden = hidden
         self.lr = lr
         self.iterations = iterations
@@ -139,7 +157,13 @@ class SmartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Write all that the future depends on: weights, averages, optimizer, memory, random state."""
         check_is_fitted(self)
         with self._one_at_a_time():
-            save_state(folder, self._state())
+            names = getattr(self, "feature_names_in_", None)
+            state = {
+                "estimator": saved_arguments(self.get_params(deep=False)),
+                "feature_names": None if names is None else names.tolist(),
+                **self._fitted.registered().state_dict(),
+            }
+            save_state(folder, state)
 
     @classmethod
     def load(cls, folder: str | os.PathLike[str]) -> SmartClassifier:
@@ -155,9 +179,10 @@ class SmartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         cls, learner: Learner, classes: Labels, built: Built, feature_names: list[str], companions: Mapping[str, Any]
     ) -> SmartClassifier:
         """An estimator that goes on with a learner that has been learning by itself."""
-        given = {name: value for name, value in built.parameters.items() if name in OWN_ARGUMENTS}
-        others = {name: value for name, value in built.parameters.items() if name not in OWN_ARGUMENTS}
-        model = cls(built.memory, method=built.method, **given, parameters=others or None)
+        own = own_settings(cls().get_params())
+        given = {name: value for name, value in built.parameters.items() if name in own}
+        others = {name: value for name, value in built.parameters.items() if name not in own}
+        model = cls(built.memory, method=registered_name(built.method), **given, parameters=others or None)
         model._fitted = Fitted(learner, classes, True, built, companions)
         model.n_features_in_ = built.spec.n_features
         model.feature_names_in_ = np.array(feature_names, dtype=object)
@@ -168,19 +193,19 @@ class SmartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         known = np.unique(labels if classes is None else labels_of(np.asarray(classes)))
         check_family(labels, known, "classes do")
         draft._fitted = self._new(rows, known, check_random_state(self.random_state), fixed=classes is not None)
-        _refuse_strangers(draft._fitted, np.setdiff1d(labels, known))
+        draft._fitted.refuse_strangers(np.setdiff1d(labels, known))
         self._learn(draft._fitted, rows, labels, np.arange(len(labels)))
         self.__dict__ = draft.__dict__
 
     def _go_on(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None) -> None:
         fitted, learner, known = self._fitted, self._fitted.learner, self._fitted.names
-        self._check_unchanged(fitted)
+        fitted.built.check_same(self._asked(fitted.built.spec))
         rows, labels = self._validate(self, X, y, reset=False)
         check_family(labels, known, "before")
         if classes is not None and not np.array_equal(np.unique(np.asarray(classes)), np.unique(known)):
             raise ValueError(f"classes must be those of the first call, {shown(known.tolist())}, got {shown(classes)}")
         strangers = np.setdiff1d(labels, known)
-        _refuse_strangers(fitted, strangers)
+        fitted.refuse_strangers(strangers)
         try:
             with learner.all_or_nothing():
                 if len(strangers):
@@ -213,41 +238,20 @@ class SmartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return draft, *self._validate(draft, X, y, reset=True)
 
     def _validate(self, model: SmartClassifier, X: ArrayLike, y: ArrayLike, reset: bool) -> tuple[Rows, Labels]:
-        if isinstance(self.batch_size, bool) or not isinstance(self.batch_size, (int, np.integer)):
-            raise ValueError(f"batch_size must be a whole number >= 1, got {self.batch_size!r}")
-        if self.batch_size < 1:
-            raise ValueError(f"batch_size must be a whole number >= 1, got {self.batch_size!r}")
+        check_batch_size(self.batch_size)
         with one_line():
             X, y = validate_data(model, as_array(X), as_array(y), accept_sparse="csr", reset=reset)
             check_classification_targets(y)
             return rows_of(X), labels_of(np.asarray(y))
 
     def _new(self, rows: Rows, classes: Labels, rng: np.random.RandomState, fixed: bool) -> Fitted:
-        dtype = "uint8" if rows.dtype in (torch.uint8, np.uint8) else "float32"
-        spec = InputSpec(int(rows.shape[1]), len(classes), dtype, not isinstance(rows, torch.Tensor))
-        built = Built.of(self.method, self.memory, self._method_parameters(), spec)
+        built = self._asked(spec_of(rows, len(classes)))
         return Fitted(built.learner(int(rng.randint(2**31 - 1))), classes, fixed, built)
 
-    def _method_parameters(self) -> dict[str, Any]:
-        given = {name: getattr(self, name) for name in OWN_ARGUMENTS if getattr(self, name) is not None}
-        others = {} if self.parameters is None else dict(self.parameters)
-        twice = next((name for name in others if name in given), None)
-        if twice is not None:
-            raise ValueError(f"{twice} must be given once, as an argument or in parameters, got both")
-        return {**given, **others}
-
-    def _check_unchanged(self, fitted: Fitted) -> None:
-        """The learner is still what the parameters say."""
-        asked = Built.of(self.method, self.memory, self._method_parameters(), fitted.built.spec)
-        name = fitted.built.difference(asked)
-        if name is not None:
-            before, now = (
-                {"method": b.method, "memory": b.memory, **b.settings}.get(name) for b in (fitted.built, asked)
-            )
-            raise ValueError(
-                f"{name} was {before!r} when learning began and is {now!r} now: "
-                "set it back to go on, or call fit to begin anew"
-            )
+    def _asked(self, spec: InputSpec) -> Built:
+        """What a learner would be made from now."""
+        arguments = self.get_params(deep=False)
+        return Built.of(method_asked(arguments), self.memory, parameters_asked(arguments), spec)
 
     def _one_at_a_time(self) -> RLock:
         lock: RLock = self.__dict__.setdefault("_lock", RLock())
@@ -262,26 +266,9 @@ class SmartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def __sklearn_is_fitted__(self) -> bool:
         return "_fitted" in self.__dict__
 
-    def _state(self) -> dict[str, Any]:
-        parameters = self.get_params()
-        if not isinstance(parameters["random_state"], (int, np.integer)):
-            parameters["random_state"] = None
-        parameters = {name: plain(value) for name, value in parameters.items()}
-        check_arguments(parameters)
-        names = getattr(self, "feature_names_in_", None)
-        return {
-            "estimator": parameters,
-            "feature_names": None if names is None else names.tolist(),
-            **self._fitted.state_dict(),
-        }
-
     @classmethod
     def _from_state(cls, saved: Saved) -> SmartClassifier:
-        given = {name: as_given(value) for name, value in saved.entries("estimator").items()}
-        if set(given) != set(cls().get_params()):
-            saved.refuse("estimator", f"must hold the parameters of {cls.__name__}, each once")
-        check_arguments(given)
-        model = cls(**given)
+        model = cls(**loaded_arguments(saved, cls().get_params()))
         fitted = Fitted.from_state(saved)
         model.n_features_in_ = fitted.built.spec.n_features
         names = saved.optional_items("feature_names")
@@ -298,20 +285,15 @@ class SmartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return {name: value for name, value in self.__dict__.items() if name != "_lock"}
         with self._one_at_a_time():
             state = {name: value for name, value in self.__dict__.items() if name not in ("_lock", "_fitted")}
-            return {**state, "_fitted": detached(self._fitted.state_dict())}
+            return {**state, "_fitted": detached(self._fitted.state_dict()), "_own": self._fitted.built.own}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
+        own = self.__dict__.pop("_own", None)
         if "_fitted" in state:
-            self._fitted = Fitted.from_state(Saved(attached(*state["_fitted"])))
+            self._fitted = Fitted.from_state(Saved(attached(*state["_fitted"])), own)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-
-def _refuse_strangers(fitted: Fitted, strangers: Labels) -> None:
-    if len(strangers) and fitted.fixed:
-        known = fitted.names.tolist()
-        raise ValueError(f"y contains labels outside classes: {shown(strangers.tolist())} not in {shown(known)}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -11,18 +11,18 @@ import torch
 from scipy import sparse
 
 from smartcl.data.batch import Rows
+from smartcl.data.spec import InputSpec
 from smartcl.learners.checks import TOO_LARGE
-from smartcl.learners.methods import find_method
-from smartcl.settings import setting, shown
+from smartcl.learners.factory import Factory
+from smartcl.learners.methods import Method, check_registered, find_method, registered_name
+from smartcl.saved import Saved
+from smartcl.settings import SETTINGS, as_given, plain, setting, shown
 
 #: An error is cut to so many characters: scikit-learn shows the arrays it was given.
 LONGEST_MESSAGE = 380
 
-#: Parameters of a method that have an argument of their own; the others go into ``parameters``.
-OWN_ARGUMENTS = (
-    *("hidden", "lr", "iterations", "replay", "average", "smoothing"),
-    *("dropout", "robust", "distill", "trust", "alpha", "beta"),
-)
+#: The method of an estimator unless another is asked for.
+USUAL_METHOD = "smart"
 
 
 @contextmanager
@@ -42,18 +42,76 @@ def as_array(values: Any) -> Any:
     return values.detach().cpu().numpy() if isinstance(values, torch.Tensor) else values
 
 
+def own_settings(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Of an estimator's arguments those that are settings of a method; all others go into ``parameters``.
+
+    >>> own_settings({"memory": "1MB", "lr": 0.1, "hidden": None})
+    {'lr': 0.1, 'hidden': None}
+    """
+    return {name: value for name, value in arguments.items() if name in SETTINGS}
+
+
+def method_asked(arguments: Mapping[str, Any]) -> str | Method | Factory:
+    """The name of the method, or the learner that was given in its place."""
+    name, learner = arguments["method"], arguments["learner"]
+    if learner is None:
+        find_method(name)
+        return str(name)
+    if name != USUAL_METHOD:
+        raise ValueError(f"method must not be given beside a learner of one's own, got {shown(name)}")
+    own: Method | Factory = learner
+    return own
+
+
+def parameters_asked(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """What is set of the method, each thing in one place."""
+    given = {name: value for name, value in own_settings(arguments).items() if value is not None}
+    others = {} if arguments["parameters"] is None else dict(arguments["parameters"])
+    twice = next((name for name in others if name in given), None)
+    if twice is not None:
+        raise ValueError(f"{twice} must be given once, as an argument or in parameters, got both")
+    return {**given, **others}
+
+
+def check_batch_size(size: Any) -> int:
+    """The number of rows of a batch, if it is one."""
+    rows = plain(size)
+    if type(rows) is not int or rows < 1:
+        raise ValueError(f"batch_size must be a whole number >= 1, got {shown(size)}")
+    return rows
+
+
+def saved_arguments(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """An estimator's arguments, checked, as they are saved: a learner of one's own by its registered name."""
+    saved = {name: plain(value) for name, value in arguments.items() if name != "learner"}
+    saved["method"] = registered_name(method_asked(arguments))
+    if not isinstance(saved["random_state"], int):
+        saved["random_state"] = None
+    check_arguments(saved)
+    return saved
+
+
+def loaded_arguments(saved: Saved, names: Collection[str]) -> dict[str, Any]:
+    """What ``saved_arguments`` gave, for an estimator whose arguments have these names."""
+    given = {name: as_given(value) for name, value in saved.entries("estimator").items()}
+    if set(given) != set(names) - {"learner"}:
+        saved.refuse("estimator", "must hold the arguments of an estimator, each once")
+    check_registered(saved.part("estimator").text("method"))
+    check_arguments(given)
+    return given
+
+
 def check_arguments(given: Mapping[str, Any]) -> None:
     """Arguments that can be saved and found again."""
     find_method(given["method"])
-    for name in OWN_ARGUMENTS:
-        if given[name] is not None:
-            setting(name, given[name])
+    for name, value in own_settings(given).items():
+        if value is not None:
+            setting(name, value)
     if type(given["memory"]) not in (str, int):
         raise ValueError(f"memory must be a text or a number of bytes, got {shown(given['memory'])}")
     if not isinstance(given["parameters"], Mapping | None):
         raise ValueError(f"parameters must be a dict or None, got {shown(given['parameters'])}")
-    if type(given["batch_size"]) is not int or given["batch_size"] < 1:
-        raise ValueError(f"batch_size must be a whole number >= 1, got {shown(given['batch_size'])}")
+    check_batch_size(given["batch_size"])
     if given["random_state"] is not None and type(given["random_state"]) is not int:
         raise ValueError(f"random_state must be a whole number or None, got {shown(given['random_state'])}")
 
@@ -73,3 +131,9 @@ def rows_of(X: Any) -> Rows:
     if not finite:
         raise ValueError(TOO_LARGE)
     return rows
+
+
+def spec_of(rows: Rows, n_classes: int) -> InputSpec:
+    """Of a stream that begins with these rows."""
+    dtype = "uint8" if rows.dtype in (torch.uint8, np.uint8) else "float32"
+    return InputSpec(int(rows.shape[1]), n_classes, dtype, not isinstance(rows, torch.Tensor))

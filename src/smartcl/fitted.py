@@ -6,16 +6,18 @@ It is replaced as a whole, and saved and loaded as a whole: a folder, a pickle a
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from smartcl.data.spec import InputSpec
+from smartcl.learners.factory import Factory
 from smartcl.learners.learner import MOST_CLASSES, Learner
-from smartcl.learners.methods import build_learner, find_method
+from smartcl.learners.methods import Method, check_registered, method_of, registered_name
 from smartcl.saved import Saved
+from smartcl.settings import as_given, shown
 
 Labels = NDArray[Any]
 
@@ -25,22 +27,26 @@ FAMILIES = {"b": "truth values", "i": "numbers", "u": "numbers", "f": "numbers",
 
 @dataclass(frozen=True)
 class Built:
-    """What a learner was made from: it can be made again."""
+    """What a learner was made from: it can be made again. ``method`` is a name, or what a user gave in its place."""
 
-    method: str
+    method: str | Method | Factory
     memory: str | int
     parameters: Mapping[str, Any]
     spec: InputSpec
 
     @classmethod
     def of(
-        cls, method: str, memory: str | int | np.integer[Any], parameters: Mapping[str, Any], spec: InputSpec
+        cls,
+        method: str | Method | Factory,
+        memory: str | int | np.integer[Any],
+        parameters: Mapping[str, Any],
+        spec: InputSpec,
     ) -> Built:
         """With the parameters checked and put in their own types, for a stream that never says that a task ends."""
-        found = find_method(method)
+        found = method_of(method)
         if found.task_aware:
             raise ValueError(
-                f"method {method!r} must be told which task each batch is of, which an estimator cannot: "
+                f"method {shown(method)} must be told which task each batch is of, which an estimator cannot: "
                 "use smartcl.build_learner and Batch(x, y, task)"
             )
         plain = int(memory) if isinstance(memory, np.integer) else memory
@@ -49,32 +55,50 @@ class Built:
     @property
     def settings(self) -> dict[str, Any]:
         """Every parameter of the method, defaults included."""
-        return {**find_method(self.method).parameters, **self.parameters}
+        return {**method_of(self.method).parameters, **self.parameters}
 
-    def difference(self, other: Built) -> str | None:
-        """The first thing by which a learner made from the other would be another one; None if it would not."""
-        mine, theirs = ({"method": b.method, "memory": b.memory, **b.settings} for b in (self, other))
-        return next((name for name in (*mine, *theirs) if mine.get(name) != theirs.get(name)), None)
+    def check_same(self, asked: Built) -> None:
+        """Refuse to go on with a learner that is not what is asked for now."""
+        mine, theirs = ({"method": b.method, "memory": b.memory, **b.settings} for b in (self, asked))
+        for name in (*mine, *theirs):
+            before, now = mine.get(name), theirs.get(name)
+            if before != now:
+                raise ValueError(
+                    f"{name} was {shown(before)} when learning began and is {shown(now)} now: "
+                    "set it back to go on, or call fit to begin anew"
+                )
 
     def learner(self, seed: int = 0) -> Learner:
-        return build_learner(self.method, self.spec, self.memory, seed, **self.parameters)
+        return method_of(self.method).learner(self.spec, self.memory, seed, **self.parameters)
+
+    def registered(self) -> Built:
+        """The same under a name that another process finds, or a ``ValueError``."""
+        return replace(self, method=registered_name(self.method))
+
+    @property
+    def own(self) -> Method | Factory | None:
+        """What a user gave in the place of a method's name."""
+        return None if isinstance(self.method, str) else self.method
 
     def state_dict(self) -> dict[str, Any]:
-        return {**asdict(self), "parameters": self.settings}
+        """Plain values; what is there in the place of a name must be brought back beside them."""
+        name = self.method if isinstance(self.method, str) else None
+        return {"method": name, "memory": self.memory, "parameters": self.settings, "spec": asdict(self.spec)}
 
     @classmethod
-    def from_state(cls, saved: Saved) -> Built:
-        method = saved.text("method")
+    def from_state(cls, saved: Saved, own: Method | Factory | None = None) -> Built:
+        method = check_registered(saved.text("method")) if own is None else own
+        found = method_of(method)
         parameters = {name: as_given(value) for name, value in saved.entries("parameters").items()}
-        if set(parameters) != set(find_method(method).parameters):
-            saved.refuse("parameters", f"must be those of {method}, each once")
+        if not set(found.parameters) <= set(parameters):
+            saved.refuse("parameters", f"must be those of {shown(method)}, each once")
         spec = saved.part("spec")
         if spec.flag("sparse") and spec.number("offset"):
             spec.refuse("offset", "must be 0 for a sparse stream")
         return cls(
             method,
             saved.one_of("memory", int, str),
-            find_method(method).coerce(parameters),
+            found.coerce(parameters),
             InputSpec(
                 n_features=spec.whole("n_features", 1, 2**31),
                 n_classes=spec.whole("n_classes", 1, MOST_CLASSES),
@@ -99,6 +123,16 @@ class Fitted:
     built: Built
     companions: Mapping[str, Any] = field(default_factory=dict)
 
+    def registered(self) -> Fitted:
+        """The same, to be found again by another process, or a ``ValueError``."""
+        return replace(self, built=self.built.registered())
+
+    def refuse_strangers(self, strangers: Labels) -> None:
+        """Refuse labels beyond those that were said to be all."""
+        if len(strangers) and self.fixed:
+            known = self.names.tolist()
+            raise ValueError(f"y contains labels outside classes: {shown(strangers.tolist())} not in {shown(known)}")
+
     @property
     def classes(self) -> Labels:
         """The labels by column of the probabilities; names may be ahead of them while classes are being added."""
@@ -117,9 +151,9 @@ class Fitted:
         }
 
     @classmethod
-    def from_state(cls, saved: Saved) -> Fitted:
+    def from_state(cls, saved: Saved, own: Method | Factory | None = None) -> Fitted:
         """The same again, or a ``ValueError`` that says what is wrong with the state."""
-        built = Built.from_state(saved.part("built"))
+        built = Built.from_state(saved.part("built"), own)
         learner = built.learner()
         learner.load_state_dict(saved.entries("learner"))
         names = _saved_labels(saved)
@@ -155,11 +189,6 @@ def positions(classes: Labels, labels: Labels) -> NDArray[np.int64]:
     order = np.argsort(classes, kind="stable")
     found: NDArray[np.int64] = order[np.searchsorted(classes, labels, sorter=order)]
     return found
-
-
-def as_given(value: Any) -> Any:
-    """A parameter as it was before it became JSON: a tuple came back as a list."""
-    return tuple(value) if isinstance(value, list) else value
 
 
 def _saved_labels(saved: Saved) -> Labels:

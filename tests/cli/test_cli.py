@@ -125,11 +125,6 @@ def test_without_a_command_there_is_help_and_no_error(capsys):
     assert captured.err == ""
 
 
-def test_an_unknown_command_is_one_line(capsys):
-    assert call(["lern"]) == 2
-    assert capsys.readouterr().err.count("\n") == 1
-
-
 def test_an_interrupt_is_one_line(capsys, monkeypatch):
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt

@@ -9,8 +9,8 @@ import time
 from pathlib import Path
 
 import pytest
-from event_examples import example_days, write_files
 
+from event_examples import example_days, write_files
 from smartcl.cli.app import call
 from smartcl.events.model import EventModel
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import sys
 
 import pytest
 import torch
@@ -11,10 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from smartcl.cli import say
 from smartcl.cli.app import call
-from smartcl.cli.say import LOG_COLUMNS, one_line, screen_columns
-from smartcl.cli.verdict import verdict
+from smartcl.cli.one_line import LEAST_COLUMNS, LOG_COLUMNS, one_line, screen_columns, verdict
 from smartcl.paper.datasets.downloads import FetchError
 
 anything = st.text(st.characters(codec=None), max_size=400)
@@ -42,8 +41,8 @@ def test_a_long_path_gives_way_before_the_sentence() -> None:
 def test_the_screen_is_the_terminal_or_what_columns_says(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("COLUMNS", raising=False)
     assert screen_columns() == LOG_COLUMNS
-    monkeypatch.setattr(say.sys.stderr, "fileno", lambda: 2)
-    monkeypatch.setattr(say.os, "get_terminal_size", lambda _: os.terminal_size((91, 20)))
+    monkeypatch.setattr(sys.stderr, "fileno", lambda: 2)
+    monkeypatch.setattr(os, "get_terminal_size", lambda _: os.terminal_size((91, 20)))
     assert screen_columns() == 91
     monkeypatch.setenv("COLUMNS", "70")
     assert screen_columns() == 70
@@ -51,7 +50,7 @@ def test_the_screen_is_the_terminal_or_what_columns_says(monkeypatch: pytest.Mon
         monkeypatch.setenv("COLUMNS", odd)
         assert screen_columns() == 91
     monkeypatch.setenv("COLUMNS", "3")
-    assert screen_columns() == say.LEAST_COLUMNS
+    assert screen_columns() == LEAST_COLUMNS
 
 
 @pytest.mark.parametrize("columns", [40, 80, 132])

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from event_examples import example_days
 
+from event_examples import example_days
 from smartcl.events.calendar import EventStream
 from smartcl.events.counts import UNKNOWN
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from event_examples import example_days, write_files
 
+from event_examples import example_days, write_files
 from smartcl.events.files import ColumnNames, read_event_days
 
 NAMES = ColumnNames("city", "day")

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from event_examples import example_days
 from scipy import sparse
 from sklearn.metrics import roc_auc_score
 
+from event_examples import example_days
 from smartcl.events.calendar import EventDays
 from smartcl.events.counts import count_table
 from smartcl.events.suspects import column_aucs, suspects

@@ -135,7 +135,7 @@ def test_long_values_are_shown_short():
 def test_every_setting_of_every_method_has_a_range_that_holds_its_default(method):
     """No setting goes unchecked: NaN, infinity and texts are refused for each that is a number."""
     for name, default in METHODS[method].parameters.items():
-        hint = get_type_hints(METHODS[method].build)[name]
+        hint = get_type_hints(type(METHODS[method].settings))[name]
         assert setting(name, default) == default
         assert isinstance(
             SETTINGS[name], {float: Real, int: Whole, bool: Flag, str: Name, tuple[int, ...]: Widths}[hint]

@@ -10,9 +10,12 @@ import torch.nn.functional as F
 from contract import assert_keeps_the_contract
 from helpers import SMALL, small_batches, small_spec
 from smartcl.data.batch import Batch
-from smartcl.learners.der import dark_distance, derpp
-from smartcl.learners.notes import logits_note
+from smartcl.learners.der import dark_distance
+from smartcl.learners.extra_columns import logits_column
+from smartcl.learners.methods import METHODS
 from smartcl.network import mlp
+
+derpp = METHODS["der++"].learner
 
 
 def test_the_distance_leaves_out_classes_not_known_then():
@@ -60,8 +63,8 @@ def test_logits_are_those_of_the_moment_of_storing():
 
 
 def test_logits_beyond_half_precision_are_cut():
-    note = logits_note(torch.tensor([[1e9, -1e9, 0.5]]), n_classes=3)
-    assert note.tolist() == [[65504.0, -65504.0, 0.5]]
+    column = logits_column(torch.tensor([[1e9, -1e9, 0.5]]), n_classes=3)
+    assert column.tolist() == [[65504.0, -65504.0, 0.5]]
 
 
 @pytest.mark.parametrize("wide", [False, True])

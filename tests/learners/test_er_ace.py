@@ -10,8 +10,10 @@ from contract import assert_keeps_the_contract
 from helpers import SMALL, small_batches
 from smartcl.data.batch import Batch
 from smartcl.data.spec import InputSpec
-from smartcl.learners.er_ace import er_ace, present_cross_entropy
-from smartcl.learners.replay import er
+from smartcl.learners.er_ace import present_cross_entropy
+from smartcl.learners.methods import METHODS
+
+er_ace, er = METHODS["er-ace"].learner, METHODS["er"].learner
 
 FOUR_CLASSES = InputSpec(n_features=20, n_classes=4)
 

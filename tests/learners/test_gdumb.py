@@ -12,8 +12,10 @@ import torch.nn.functional as F
 from contract import assert_keeps_the_contract
 from helpers import assert_same_state, small_batches, small_spec
 from smartcl.data.batch import Batch
-from smartcl.learners.gdumb import gdumb
+from smartcl.learners.methods import METHODS
 from smartcl.network import mlp
+
+gdumb = METHODS["gdumb"].learner
 
 QUICK = {"hidden": (12,), "lr": 1e-2, "epochs": 3, "replay": 4}
 

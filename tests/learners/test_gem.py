@@ -13,8 +13,11 @@ from hypothesis import strategies as st
 from contract import assert_keeps_the_contract, assert_unchanged_by_an_interrupt
 from helpers import SMALL, assert_same_state, small_batches, small_spec
 from smartcl.data.batch import Batch
-from smartcl.learners.gem import JITTER, agem, gem, project, project_on_one
+from smartcl.learners.gem import JITTER, project, project_on_one
+from smartcl.learners.methods import METHODS
 from smartcl.network import mlp
+
+gem, agem = METHODS["gem"].learner, METHODS["a-gem"].learner
 
 
 def memories(seed: int, tasks: int, rank: int, scale: float = 1.0) -> tuple[np.ndarray, np.ndarray]:

@@ -12,9 +12,12 @@ from hypothesis import strategies as st
 from contract import assert_keeps_the_contract
 from helpers import SMALL, assert_same_state, small_batches, small_spec
 from smartcl.data.batch import Batch
-from smartcl.learners.icarl import distillation, icarl, nearest_mean
+from smartcl.learners.icarl import distillation, nearest_mean
+from smartcl.learners.methods import METHODS
 from smartcl.network import mlp
 from smartcl.selection.herding import herd
+
+icarl = METHODS["icarl"].learner
 
 
 def union(batches: list[Batch]) -> Batch:

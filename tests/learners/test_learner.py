@@ -215,3 +215,24 @@ def test_new_classes_keep_what_was_known():
 def test_every_method_says_what_it_is(method):
     assert METHODS[method].summary.endswith(".")
     assert METHODS[method].citation
+
+
+@pytest.mark.parametrize("method", ["der++", "icarl", "gem", "gdumb"])
+def test_what_is_stored_beside_a_sample_is_found_out_once_a_batch(method, monkeypatch):
+    """And once more before the first, to know what a sample will cost."""
+    learner, calls = build_learner(method, small_spec(), 900, hidden=(12,)), []
+    found = type(learner).extra_columns
+    monkeypatch.setattr(type(learner), "extra_columns", lambda self, b: (calls.append(len(b)), found(self, b))[1])
+    for batch in small_batches(3):
+        learner.observe(batch)
+    assert calls == [10] * 4
+
+
+@pytest.mark.parametrize("method", ["icarl", "gem", "a-gem"])
+@pytest.mark.parametrize("task", [None, -1, 2**16])
+def test_a_later_batch_without_a_task_is_refused_before_it_is_learned(method, task, monkeypatch):
+    learner, (first, later) = build_learner(method, small_spec(), 900, hidden=(12,)), small_batches(2)
+    learner.observe(first)
+    monkeypatch.setattr(type(learner), "learn", lambda *_: pytest.fail("learned"))
+    with pytest.raises(ValueError, match="task must"):
+        learner.observe(replace(later, task=task))

@@ -13,15 +13,15 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from smartcl.memory import FeatureWatch, SampleStore, Schema
-from smartcl.memory.formats import Kind, Layout, possible_formats
-from smartcl.memory.versions import MAX_VERSIONS
+from smartcl.memory.row_formats import Layout, ValueType, possible_formats
+from smartcl.memory.schema import MAX_VERSIONS
 from smartcl.saved import StateError
 
 N = 20
 
 
-def layout_code(layout: Layout, kind: Kind) -> int:
-    return layout * len(Kind) + kind
+def layout_code(layout: Layout, kind: ValueType) -> int:
+    return layout * len(ValueType) + kind
 
 
 def rows_of(kind: str, n_features: int = N) -> np.ndarray:
@@ -66,7 +66,7 @@ def put(index: object, value: object) -> Callable[[Any], Any]:
     return change
 
 
-FLOAT_DENSE = layout_code(Layout.DENSE, Kind.FLOAT32)
+FLOAT_DENSE = layout_code(Layout.DENSE, ValueType.FLOAT32)
 WIDE = 1000
 
 DAMAGES: list[tuple[SampleStore, str, Callable[[Any], Any], str]] = [

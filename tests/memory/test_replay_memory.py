@@ -20,10 +20,8 @@ from smartcl.learners.methods import build_learner
 from smartcl.memory.pool import Selector
 from smartcl.memory.replay_memory import Observation, ReplayMemory
 from smartcl.saved import StateError
-from smartcl.selection.balanced import Balanced
-from smartcl.selection.everything import Everything
-from smartcl.selection.nothing import Nothing
-from smartcl.selection.reservoir import Reservoir
+from smartcl.selection.fair_shares import Balanced
+from smartcl.selection.reservoir import Everything, Nothing, Reservoir
 
 
 def memory_of(
@@ -50,8 +48,13 @@ def rows_with(counts: Sequence[int], n_features: int, sparse_rows: bool = False,
 
 def offer(memory: ReplayMemory, batch: Batch, alive: np.ndarray | None = None, seed: int = 0) -> Observation:
     everything = np.ones(batch.n_features, dtype=np.bool_)
-    candidates = memory.candidates(batch, everything if alive is None else alive, notes={})
+    candidates = memory.candidates(batch, everything if alive is None else alive, extra={})
     return memory.select(candidates, geometry=None, rng=np.random.default_rng(seed))
+
+
+def no_extra(batch: Batch) -> dict[str, np.ndarray]:
+    """Nothing is stored beside the samples."""
+    return {}
 
 
 def some_alive(n_features: int, share: float, seed: int = 0) -> np.ndarray:
@@ -170,8 +173,8 @@ def test_the_others_of_its_batch_are_stored() -> None:
 def test_a_first_batch_that_cannot_fit_at_all_is_refused_with_the_smallest_size() -> None:
     memory = memory_of(5000, 100, sparse_rows=True)
     with pytest.raises(ValueError, match="it is 100 bytes, and the smallest sample of this batch takes 210"):
-        memory.check_room(rows_with([300] * 200 + [200] + [300] * 5, 5000, True), {})
-    memory.check_room(rows_with([300] * 200 + [5], 5000, True), {})
+        memory.check_room(rows_with([300] * 200 + [200] + [300] * 5, 5000, True), no_extra)
+    memory.check_room(rows_with([300] * 200 + [5], 5000, True), no_extra)
 
 
 @pytest.mark.parametrize("selector", [Reservoir(), Balanced(), Nothing()], ids=lambda selector: type(selector).__name__)
@@ -179,7 +182,7 @@ def test_later_batches_need_not_fit(selector: Selector) -> None:
     memory = memory_of(5000, 200, sparse_rows=True, selector=selector)
     first, large = rows_with([4] * 3, 5000, True), rows_with([3000] * 3, 5000, True)
     for batch in (first, large, large):
-        memory.check_room(batch, {})
+        memory.check_room(batch, no_extra)
         offer(memory, batch)
     assert memory.skipped == 6
 
@@ -224,7 +227,7 @@ def test_whole_rows_of_a_sparse_batch_are_never_whole_at_once() -> None:
     batches = [rows_with([20] * 2000, 20_000, True, seed) for seed in range(3)]
     with peak_below(30_000_000):
         for batch in batches:
-            memory.check_room(batch, {})
+            memory.check_room(batch, no_extra)
             offer(memory, batch)
     assert len(memory) == 1_000_000 // (20_000 * 4 + 1 + 4)
     with peak_below(70_000_000):
@@ -279,7 +282,7 @@ def damaged(state: dict[str, Any], path: str, value: object) -> dict[str, Any]:
         ("store.extra.score", np.full(40, -np.inf, np.float32), "memory.store.extra.score must be finite"),
         ("store.extra.score", np.zeros(40), "memory.store.extra.score holds float64"),
         ("store.extra.score", np.zeros((40, 1), np.float32), r"memory.store.extra.score has the shape \(40, 1\)"),
-        ("store.extra.task", np.zeros(40, np.uint16), r"memory.store.extra must hold the notes \{\}.*'task': 'uint16'"),
+        ("store.extra.task", np.zeros(40, np.uint16), r"memory.store.extra must hold \{\}.*'task': 'uint16'"),
         ("store", None, "memory.store must be a dict"),
     ],
 )
@@ -288,9 +291,9 @@ def test_a_damaged_memory_is_refused_and_changes_nothing(path: str, value: objec
     offer(memory, rows_with([5] * 40, 30))
     before = memory.state_dict()
     with pytest.raises(StateError, match=message):
-        memory.load_state_dict(damaged(before, path, value), n_classes=2, notes={})
+        memory.load_state_dict(damaged(before, path, value), n_classes=2, extra_dtypes={})
     assert_same_state(memory.state_dict(), before)
-    memory.load_state_dict(before, n_classes=2, notes={})
+    memory.load_state_dict(before, n_classes=2, extra_dtypes={})
 
 
 def test_a_memory_of_another_kind_is_refused() -> None:

@@ -9,10 +9,11 @@ from scipy import sparse
 
 from smartcl.data.spec import InputSpec
 from smartcl.network.inputs import (
-    Columns,
+    NarrowInput,
     Prepared,
     SparseInput,
     concatenate,
+    drop_inputs,
     inner_products,
     input_products,
     prepare,
@@ -35,7 +36,7 @@ def kinds(x: torch.Tensor) -> dict[str, Prepared]:
     spec = InputSpec(n_features=6, n_classes=2)
     return {
         "dense": prepare(x, spec),
-        "columns": prepare(x[:, FEATURES], spec, FEATURES),
+        "narrow": prepare(x[:, FEATURES], spec, FEATURES),
         "sparse": prepare(sparse.csr_array(x.numpy()), spec),
     }
 
@@ -77,7 +78,7 @@ def test_concatenating_sparse_parts_stacks_their_rows() -> None:
 
 @pytest.mark.parametrize(
     ("left", "right"),
-    [("dense", "dense"), ("columns", "dense"), ("dense", "columns"), ("columns", "columns"), ("sparse", "sparse")],
+    [("dense", "dense"), ("narrow", "dense"), ("dense", "narrow"), ("narrow", "narrow"), ("sparse", "sparse")],
 )
 def test_inner_products(left: str, right: str) -> None:
     a, b = random_rows(5, seed=2), random_rows(4, seed=3)
@@ -87,10 +88,10 @@ def test_inner_products(left: str, right: str) -> None:
 def test_no_inner_product_between_other_features() -> None:
     values = torch.ones(2, 2)
     with pytest.raises(ValueError, match="other features"):
-        inner_products(Columns(values, torch.tensor([0, 1])), Columns(values, torch.tensor([0, 2])))
+        inner_products(NarrowInput(values, torch.tensor([0, 1])), NarrowInput(values, torch.tensor([0, 2])))
 
 
-@pytest.mark.parametrize("kind", ["dense", "columns", "sparse"])
+@pytest.mark.parametrize("kind", ["dense", "narrow", "sparse"])
 def test_taking_some_rows_in_another_order(kind: str) -> None:
     x, index = random_rows(7, seed=0), torch.tensor([6, 2, 2, 1, 0])
     taken = take_inputs(kinds(x)[kind], index)
@@ -99,10 +100,54 @@ def test_taking_some_rows_in_another_order(kind: str) -> None:
     torch.testing.assert_close(inner_products(taken, everything), inner_products(kinds(x[index])[kind], everything))
 
 
-@pytest.mark.parametrize("kind", ["dense", "columns", "sparse"])
+@pytest.mark.parametrize("kind", ["dense", "narrow", "sparse"])
 def test_input_products_cover_all_features(kind: str) -> None:
     x, values = (
         random_rows(7, seed=1),
         torch.from_numpy(np.random.default_rng(2).normal(size=(7, 4)).astype(np.float32)),
     )
     torch.testing.assert_close(input_products(kinds(x)[kind], values, 6), x.T @ values)
+
+
+# --- dropout: the three kinds of rows, the share, the mean, and the generator ------
+
+
+@pytest.mark.parametrize("rate", [0.1, 0.3, 0.5, 0.9])
+def test_share_and_mean(rate):
+    rows = torch.ones(400, 250)
+    dropped = drop_inputs(rows, rate, np.random.default_rng(0))
+    n = rows.numel()
+    assert abs(float((dropped == 0).double().mean()) - rate) < 1 / 256 + 4 * np.sqrt(rate * (1 - rate) / n)
+    assert float(dropped.mean()) == pytest.approx(1.0, abs=0.03)
+    assert len(dropped.unique()) == 2
+    assert torch.equal(rows, torch.ones(400, 250))
+
+
+def test_no_dropout_draws_nothing():
+    rng = np.random.default_rng(0)
+    rows = torch.ones(2, 2)
+    assert drop_inputs(rows, 0.0, rng) is rows
+    assert rng.bit_generator.state == np.random.default_rng(0).bit_generator.state
+
+
+def test_narrow_rows_keep_their_features():
+    rows = NarrowInput(torch.ones(3, 2), torch.tensor([4, 9]))
+    dropped = drop_inputs(rows, 0.5, np.random.default_rng(1))
+    assert isinstance(dropped, NarrowInput)
+    assert torch.equal(dropped.features, rows.features)
+    assert set(dropped.values.unique().tolist()) <= {0.0, 2.0}
+
+
+def test_a_sparse_row_loses_entries_and_keeps_its_place():
+    rng = np.random.default_rng(2)
+    table = sparse.random_array((40, 30), density=0.3, format="csr", rng=rng, dtype=np.float32)
+    table = sparse.csr_array(sparse.vstack([table, sparse.csr_array((3, 30), dtype=np.float32)]))
+    rows = prepare(table, InputSpec(30, 2, sparse=True))
+    dropped = drop_inputs(rows, 0.25, np.random.default_rng(3))
+    assert isinstance(dropped, SparseInput)
+    before, after = table.toarray(), dropped.to_scipy().toarray()
+    assert after.shape == before.shape
+    stays = after != 0
+    np.testing.assert_allclose(after[stays], before[stays] * (256 / 192), rtol=1e-6)
+    share = 1 - stays.sum() / (before != 0).sum()
+    assert 0.15 < share < 0.35

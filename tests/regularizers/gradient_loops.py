@@ -10,7 +10,7 @@ import torch
 from scipy import sparse
 
 from smartcl.data.spec import InputSpec
-from smartcl.network.inputs import Columns, Prepared, prepare
+from smartcl.network.inputs import NarrowInput, Prepared, prepare
 from smartcl.network.mlp import MLP
 
 FEATURES, CLASSES = 9, 3
@@ -31,7 +31,7 @@ def network_and_rows(kind: str, count: int, monkeypatch: pytest.MonkeyPatch) -> 
     if kind == "columns":
         features = torch.tensor([7, 2, 5, 0])
         values = torch.from_numpy(x)[:, features]
-        return network, Columns(values, features), [Columns(value[None], features) for value in values]
+        return network, NarrowInput(values, features), [NarrowInput(value[None], features) for value in values]
     if kind == "dense":
         return network, torch.from_numpy(x), list(torch.from_numpy(x).split(1))
     singles = [prepare(sparse.csr_array(x[i : i + 1]), spec) for i in range(count)]

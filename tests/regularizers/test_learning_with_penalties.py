@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -10,28 +9,18 @@ import torch
 
 from helpers import SMALL, assert_same_state, small_batches, small_spec
 from smartcl.data.batch import Batch
-from smartcl.learners import regularized
 from smartcl.learners.learner import Learner
-from smartcl.learners.methods import Method
+from smartcl.learners.methods import METHODS
 from smartcl.regularizers.l2 import L2
 
-BUILDERS = [
-    regularized.l2,
-    regularized.ewc,
-    regularized.ewc_online,
-    regularized.si,
-    regularized.mas,
-    regularized.ncc,
-]
-every_penalty = pytest.mark.parametrize("build", BUILDERS, ids=lambda build: build.__name__)
+every_penalty = pytest.mark.parametrize("method", ["l2", "ewc", "ewc-online", "si", "mas", "ncc"])
 every_use = pytest.mark.parametrize("replay", [0, 5])
 every_time = pytest.mark.parametrize("consolidate", ["task", "batch"])
 every_kind = pytest.mark.parametrize("kind", ["dense", "sparse", "table"])
-Build = Callable[..., Learner]
 
 
-def learner_of(build: Build, kind: str = "dense", **settings: Any) -> Learner:
-    return build(small_spec(kind != "dense"), "40 samples", 0, **{**SMALL, **settings})
+def learner_of(method: str, kind: str = "dense", **settings: Any) -> Learner:
+    return METHODS[method].learner(small_spec(kind != "dense"), "40 samples", 0, **{**SMALL, **settings})
 
 
 def learn(learner: Learner, batches: list[Batch]) -> None:
@@ -45,7 +34,7 @@ def learn(learner: Learner, batches: list[Batch]) -> None:
 @every_time
 @every_kind
 def test_it_learns_and_holds_back(
-    build: Build, replay: int, consolidate: str, kind: str, monkeypatch: pytest.MonkeyPatch
+    method: str, replay: int, consolidate: str, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With a strength, the weights stay nearer to where the first task left them than without."""
     if kind == "table":
@@ -53,7 +42,7 @@ def test_it_learns_and_holds_back(
     batches = small_batches(6, sparse_rows=kind != "dense")
     moved = []
     for strength in (0.0, 1e4):
-        learner = learner_of(build, kind, replay=replay, consolidate=consolidate, strength=strength)
+        learner = learner_of(method, kind, replay=replay, consolidate=consolidate, strength=strength)
         learn(learner, batches[:3])
         before = {name: value.clone() for name, value in learner.model.network.full_weights().items()}
         learn(learner, batches[3:])
@@ -65,9 +54,9 @@ def test_it_learns_and_holds_back(
 
 @every_penalty
 @every_time
-def test_no_strength_is_no_penalty(build: Build, consolidate: str) -> None:
-    ours = learner_of(build, strength=0.0, replay=5, consolidate=consolidate)
-    bare = learner_of(build, strength=0.0, replay=5, consolidate=consolidate)
+def test_no_strength_is_no_penalty(method: str, consolidate: str) -> None:
+    ours = learner_of(method, strength=0.0, replay=5, consolidate=consolidate)
+    bare = learner_of(method, strength=0.0, replay=5, consolidate=consolidate)
     bare.model.regularizers = ()
     for learner in (ours, bare):
         learn(learner, small_batches(4))
@@ -80,12 +69,12 @@ def test_no_strength_is_no_penalty(build: Build, consolidate: str) -> None:
 @every_time
 @every_kind
 def test_a_failed_batch_leaves_no_trace(
-    build: Build, consolidate: str, kind: str, monkeypatch: pytest.MonkeyPatch
+    method: str, consolidate: str, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if kind == "table":
         monkeypatch.setattr("smartcl.network.mlp.ROW_TABLE_WEIGHTS", 0)
     batches = small_batches(6, sparse_rows=kind != "dense")
-    hit, spared = (learner_of(build, kind, replay=5, consolidate=consolidate) for _ in range(2))
+    hit, spared = (learner_of(method, kind, replay=5, consolidate=consolidate) for _ in range(2))
     for learner in (hit, spared):
         learn(learner, batches[:3])
 
@@ -104,9 +93,9 @@ def test_a_failed_batch_leaves_no_trace(
 @every_penalty
 @every_use
 @every_time
-def test_a_saved_learner_goes_on(build: Build, replay: int, consolidate: str) -> None:
+def test_a_saved_learner_goes_on(method: str, replay: int, consolidate: str) -> None:
     batches = small_batches(6)
-    straight, resumed = (learner_of(build, replay=replay, consolidate=consolidate) for _ in range(2))
+    straight, resumed = (learner_of(method, replay=replay, consolidate=consolidate) for _ in range(2))
     learn(straight, batches[:3])
     resumed.load_state_dict(straight.state_dict())
     for learner in (straight, resumed):
@@ -115,20 +104,19 @@ def test_a_saved_learner_goes_on(build: Build, replay: int, consolidate: str) ->
 
 
 @every_penalty
-def test_it_can_be_registered(build: Build) -> None:
-    """The registry reads name, summary and parameters from the builder."""
-    method = Method(build, "whoever")
-    assert method.summary.endswith("without replay no memory is kept.")
-    assert method.coerce({"strength": "2", "replay": "5", "hidden": "3,4"}) == {
+def test_its_settings_are_read_from_text(method: str) -> None:
+    found = METHODS[method]
+    assert found.summary.endswith("without replay no memory is kept.")
+    assert found.coerce({"strength": "2", "replay": "5", "hidden": "3,4"}) == {
         "strength": 2.0,
         "replay": 5,
         "hidden": (3, 4),
     }
-    assert method.parameters["strength"] > 0
+    assert found.parameters["strength"] > 0
 
 
 def test_l2_is_the_squared_distance() -> None:
-    learner = learner_of(regularized.l2, strength=0.5)
+    learner = learner_of("l2", strength=0.5)
     learn(learner, small_batches(2))
     (penalty,) = learner.model.regularizers
     assert isinstance(penalty, L2)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from itertools import combinations
 
 import numpy as np
 import pytest
 from sample_pools import SamplePool
 
+from smartcl.errors import UnavailableError
 from smartcl.selection.gss_iqp import GSSIQP, fit, least_alike, relaxation, swap_descent
 
 ALL_SIXES = np.array(list(combinations(range(12), 6)))
@@ -115,3 +117,9 @@ def test_fitting_drops_the_most_alike_and_fills_with_the_least() -> None:
     cosines = cosines_of(np.array([[1.0, 0.0], [1.0, 0.1], [-1.0, 0.2], [0.0, 1.0]]))
     assert fit(np.array([0, 1, 2]), cosines, np.full(4, 10), room=20).tolist() == [0, 2]
     assert fit(np.array([0, 1]), cosines, np.full(4, 10), room=30).tolist() == [0, 1, 2]
+
+
+def test_without_its_solver_it_names_the_command_that_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "piqp", None)
+    with pytest.raises(UnavailableError, match=r"piqp is not installed: pip install 'smartcl\[paper\]'"):
+        relaxation(np.eye(3), count=2)

@@ -52,8 +52,8 @@ class Given:
 
 def pool_of(tasks: list[int], labels: list[int], scores: list[float], n_memory: int, sizes: list[int]) -> Pool:
     features = torch.from_numpy(np.random.default_rng(1).normal(size=(len(tasks), 5)))
-    notes = {"task": np.array(tasks, dtype=np.uint16)}
-    return Pool(np.array(sizes), np.array(labels), np.array(scores, np.float32), n_memory, Given(features), notes)
+    extra = {"task": np.array(tasks, dtype=np.uint16)}
+    return Pool(np.array(sizes), np.array(labels), np.array(scores, np.float32), n_memory, Given(features), extra)
 
 
 def test_old_classes_are_cut_by_their_order_and_new_ones_herded():

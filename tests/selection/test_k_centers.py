@@ -9,9 +9,7 @@ from hypothesis import strategies as st
 from sample_pools import SamplePool
 
 from smartcl.memory.pool import Pool
-from smartcl.selection.fss_clust import FSSClust, squared_distances
-from smartcl.selection.gss_clust import GSSClust
-from smartcl.selection.k_centers import Distances, KCenters, thin_out
+from smartcl.selection.k_centers import Distances, FSSClust, GSSClust, KCenters, squared_distances, thin_out
 
 
 def naive_pass(distances: Distances, order: list[int], spacing: float) -> list[int]:

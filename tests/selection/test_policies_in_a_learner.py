@@ -8,11 +8,10 @@ from helpers import SMALL, assert_same_state, small_batches, small_spec
 from smartcl.learners.learner import Learner
 from smartcl.learners.recipe import Recipe
 from smartcl.memory.pool import Selector
-from smartcl.selection.balanced import Balanced
-from smartcl.selection.fss_clust import FSSClust
-from smartcl.selection.gss_clust import GSSClust
+from smartcl.selection.fair_shares import Balanced
 from smartcl.selection.gss_iqp import GSSIQP
-from smartcl.selection.nothing import Nothing
+from smartcl.selection.k_centers import FSSClust, GSSClust
+from smartcl.selection.reservoir import Nothing
 
 POLICIES = [Balanced(), FSSClust(), FSSClust(layer="logits"), GSSClust(), GSSIQP(), Nothing()]
 

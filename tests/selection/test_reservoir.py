@@ -1,16 +1,17 @@
-"""Reservoir sampling: equal chances, and a memory that does not depend on how the stream was cut."""
+"""Reservoir sampling: equal chances, a memory that does not depend on how the stream was cut; and no memory at all."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chi2
 
 from smartcl.memory.pool import Pool
-from smartcl.selection.reservoir import Reservoir
+from smartcl.selection.reservoir import Nothing, Reservoir
 
 NO_GEOMETRY: Any = None
 
@@ -91,3 +92,10 @@ def test_a_memory_that_shrinks_loses_the_largest_keys() -> None:
     chosen = Reservoir().select(pool, 22, rng)
     np.testing.assert_array_equal(chosen.keep, np.sort(np.argsort(scores)[:4]))
     assert len(held) == 10
+
+
+@pytest.mark.parametrize("n_memory", [0, 3])
+def test_nothing_keeps_nothing(n_memory: int) -> None:
+    pool = Pool(np.full(5, 10), np.zeros(5, int), np.zeros(5, np.float32), n_memory, NO_GEOMETRY)
+    chosen = Nothing().select(pool, 1000, np.random.default_rng(0))
+    assert len(chosen.keep) == len(chosen.scores) == 0

@@ -13,8 +13,8 @@ import typer
 
 import smartcl
 from smartcl.cli.main import INTERRUPTED
-from smartcl.cli.say import note, say
-from smartcl.cli.verdict import verdict
+from smartcl.cli.one_line import note, say, verdict
+from smartcl.cli.usage import UsageError
 
 #: Every command and the function behind it; one that is not asked for is not loaded.
 COMMANDS = {
@@ -29,7 +29,10 @@ COMMANDS = {
 
 
 def app_for(arguments: list[str]) -> typer.Typer:
-    """The command line, with the command that these arguments ask for, or with all."""
+    """The command line, with the command that these arguments ask for, or with all where they ask for help."""
+    asked = arguments[:1] if arguments and not arguments[0].startswith("-") else list(COMMANDS)
+    if not COMMANDS.keys() >= set(asked):
+        raise UsageError(f"there is no command {asked[0]!r}: there are {', '.join(COMMANDS)}")
     app = typer.Typer(
         help="Learn a classifier from a never-ending stream, in a memory of a fixed number of bytes.",
         no_args_is_help=True,
@@ -37,7 +40,7 @@ def app_for(arguments: list[str]) -> typer.Typer:
         pretty_exceptions_enable=False,
     )
     app.callback()(options)
-    for name in arguments[:1] if arguments[:1] and arguments[0] in COMMANDS else COMMANDS:
+    for name in asked:
         module, function = COMMANDS[name].split(":")
         app.command(name)(getattr(import_module(module), function))
     return app

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from smartcl.cli.progress import bar_for, live_bars
+from smartcl.cli.live_bars import bar_for, live_bars
 from smartcl.cli.usage import Seed, arguments_checked, assignments, failure_of, json_text
 from smartcl.events.files import ColumnNames
 from smartcl.events.forecast import check_folder

@@ -7,6 +7,7 @@ baseline", NeurIPS 2020.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import torch
@@ -14,13 +15,12 @@ import torch.nn.functional as F
 
 from smartcl.data.batch import Batch
 from smartcl.data.spec import InputSpec
+from smartcl.learners.extra_columns import logits_column, widen_logits
 from smartcl.learners.learner import Labelled, Learner
-from smartcl.learners.notes import logits_note, widen_logits
-from smartcl.learners.recipe import Recipe
-from smartcl.memory.replay_memory import Notes, Observation
+from smartcl.learners.recipe import Training
+from smartcl.memory.replay_memory import ExtraColumns, Observation
 from smartcl.network.inputs import prepare
 from smartcl.selection.reservoir import Reservoir
-from smartcl.settings import setting
 
 
 def dark_distance(logits: torch.Tensor, stored: torch.Tensor) -> torch.Tensor:
@@ -33,32 +33,32 @@ def dark_distance(logits: torch.Tensor, stored: torch.Tensor) -> torch.Tensor:
     return F.mse_loss(logits[:, : stored.shape[1]][known], stored[known])
 
 
+@dataclass(frozen=True)
+class DERSettings(Training):
+    """Those of a recipe, and the strengths of the stored logits and of the stored labels."""
+
+    joint: bool = field(default=True, init=False)
+    alpha: float = 0.5
+    beta: float = 1.0
+    whole: bool = True
+
+
 class DERpp(Learner):
     """``loss(new) + α·‖logits − stored logits‖² + β·loss(replayed)``, the last two on draws of their own.
 
     The logits are stored, at half precision and charged, when the sample is.
     """
 
-    noted: ClassVar[Mapping[str, str] | None] = {"logits": "float16"}
+    extra_dtypes: ClassVar[Mapping[str, str] | None] = {"logits": "float16"}
 
-    def __init__(
-        self,
-        spec: InputSpec,
-        memory: str | int,
-        recipe: Recipe,
-        alpha: float,
-        beta: float,
-        whole: bool,
-        seed: int,
-    ) -> None:
-        super().__init__(spec, memory, recipe, Reservoir(), whole=whole, seed=seed)
-        self.alpha: float = setting("alpha", alpha)
-        self.beta: float = setting("beta", beta)
+    def __init__(self, spec: InputSpec, memory: str | int, settings: DERSettings, seed: int = 0) -> None:
+        super().__init__(spec, memory, settings, Reservoir(), whole=settings.whole, seed=seed)
+        self.alpha, self.beta = settings.alpha, settings.beta
 
-    def notes(self, batch: Batch) -> Notes:
+    def extra_columns(self, batch: Batch) -> ExtraColumns:
         with torch.no_grad():
             logits = self.model.network(prepare(batch.x, self.spec))
-        return {"logits": logits_note(logits, self.spec.n_classes)}
+        return {"logits": logits_column(logits, self.spec.n_classes)}
 
     def train_step(self, new: Labelled, replay: Labelled | None) -> None:
         self.model.descend(self.loss([new]) if replay is None else self.dark_loss(new, replay))
@@ -80,21 +80,6 @@ class DERpp(Learner):
         return super().remember(batch)
 
 
-def derpp(
-    spec: InputSpec,
-    memory: str | int,
-    seed: int = 0,
-    *,
-    hidden: tuple[int, ...] = (400, 400),
-    lr: float = 1e-4,
-    iterations: int = 100,
-    replay: int = 50,
-    alpha: float = 0.5,
-    beta: float = 1.0,
-    average: float = 0.0,
-    smoothing: float = 0.0,
-    whole: bool = True,
-) -> Learner:
+def derpp(spec: InputSpec, memory: str | int, settings: DERSettings, seed: int = 0) -> Learner:
     """Replay with stored logits and labels from a reservoir (Buzzega et al. 2020)."""
-    recipe = Recipe(hidden, lr, iterations, replay, average=average, smoothing=smoothing)
-    return DERpp(spec, memory, recipe, alpha, beta, whole, seed)
+    return DERpp(spec, memory, settings, seed)

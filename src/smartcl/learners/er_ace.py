@@ -11,7 +11,7 @@ import torch.nn.functional as F
 
 from smartcl.data.spec import InputSpec
 from smartcl.learners.learner import Labelled, Learner
-from smartcl.learners.recipe import Recipe
+from smartcl.learners.replay import ReplaySettings
 from smartcl.selection.reservoir import Reservoir
 
 
@@ -57,20 +57,6 @@ class ERACE(Learner):
         return (fresh + replayed) / len(logits)
 
 
-def er_ace(
-    spec: InputSpec,
-    memory: str | int,
-    seed: int = 0,
-    *,
-    hidden: tuple[int, ...] = (400, 400),
-    lr: float = 1e-4,
-    iterations: int = 100,
-    replay: int = 50,
-    joint: bool = True,
-    average: float = 0.0,
-    smoothing: float = 0.0,
-    whole: bool = True,
-) -> Learner:
+def er_ace(spec: InputSpec, memory: str | int, settings: ReplaySettings, seed: int = 0) -> Learner:
     """Experience replay with an asymmetric cross-entropy (Caccia et al. 2022)."""
-    recipe = Recipe(hidden, lr, iterations, replay, joint, average, smoothing)
-    return ERACE(spec, memory, recipe, Reservoir(), whole=whole, seed=seed)
+    return ERACE(spec, memory, settings, Reservoir(), whole=settings.whole, seed=seed)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from copy import deepcopy
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import torch
@@ -15,16 +16,29 @@ import torch.nn.functional as F
 
 from smartcl.data.batch import Batch
 from smartcl.data.spec import InputSpec
+from smartcl.learners.extra_columns import task_column
 from smartcl.learners.learner import Labelled, Learner, probabilities
 from smartcl.learners.model import Model
-from smartcl.learners.notes import task_note
-from smartcl.learners.recipe import Recipe
+from smartcl.learners.recipe import Training
 from smartcl.memory import SampleStore
-from smartcl.memory.pool import Selector
-from smartcl.memory.replay_memory import Notes
+from smartcl.memory.replay_memory import ExtraColumns
 from smartcl.network.inputs import Prepared
-from smartcl.selection.balanced import Balanced
-from smartcl.settings import setting
+from smartcl.selection.fair_shares import Balanced
+
+
+@dataclass(frozen=True)
+class GDumbSettings(Training):
+    """Those of a recipe, for passes over the memory; ``replay`` is the samples of a step."""
+
+    iterations: int = field(default=1, init=False)
+    joint: bool = field(default=True, init=False)
+    epochs: int = 100
+    whole: bool = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.replay:
+            raise ValueError("replay must be at least 1, the samples of a step, got 0")
 
 
 class GDumb(Learner):
@@ -33,37 +47,29 @@ class GDumb(Learner):
     Classes are balanced, or pairs of task and label if the batches have task ids. The new network depends on the
     memory and the state of the generator, which it copies: asking changes nothing, and is the same after a reload.
 
-    >>> learner = gdumb(InputSpec(n_features=2, n_classes=2), "1kB", hidden=(8,), lr=0.1)
+    >>> learner = gdumb(InputSpec(n_features=2, n_classes=2), "1kB", GDumbSettings(hidden=(8,), lr=0.1))
     >>> _ = learner.observe(Batch(torch.eye(2), torch.tensor([0, 1])))
     >>> learner.predict_proba(torch.eye(2)).argmax(dim=1)
     tensor([0, 1])
     """
 
-    noted: ClassVar[Mapping[str, str] | None] = None
+    extra_dtypes: ClassVar[Mapping[str, str] | None] = None
 
-    def __init__(
-        self,
-        spec: InputSpec,
-        memory: str | int,
-        recipe: Recipe,
-        selector: Selector,
-        epochs: int,
-        whole: bool,
-        seed: int,
-    ) -> None:
-        epochs = setting("epochs", epochs)
-        if not recipe.replay:
-            raise ValueError("replay must be at least 1, the samples of a step, got 0")
-        super().__init__(spec, memory, recipe, selector, whole=whole, seed=seed)
-        self.epochs = epochs
+    def __init__(self, spec: InputSpec, memory: str | int, settings: GDumbSettings, seed: int = 0) -> None:
+        super().__init__(spec, memory, settings, Balanced(), whole=settings.whole, seed=seed)
+        self.epochs = settings.epochs
         #: What was last trained, and on what: shared by all views of this learner.
         self._trained: dict[str, tuple[SampleStore, InputSpec, Model]] = {}
 
-    def notes(self, batch: Batch) -> Notes:
+    def check(self, batch: Batch) -> Batch:
+        batch = super().check(batch)
         had_tasks = "task" in self.memory.store.extra
         if len(self.memory) and had_tasks != (batch.task is not None):
             raise ValueError(f"task must be given with every batch or with none, got {batch.task} after others")
-        return {} if batch.task is None else {"task": task_note(batch)}
+        return batch
+
+    def extra_columns(self, batch: Batch) -> ExtraColumns:
+        return {} if batch.task is None else {"task": task_column(batch)}
 
     def learn(self, new: Labelled, task: int | None) -> None:
         """Not now."""
@@ -93,19 +99,6 @@ class GDumb(Learner):
         return model
 
 
-def gdumb(
-    spec: InputSpec,
-    memory: str | int,
-    seed: int = 0,
-    *,
-    hidden: tuple[int, ...] = (400, 400),
-    lr: float = 1e-4,
-    epochs: int = 100,
-    replay: int = 50,
-    average: float = 0.0,
-    smoothing: float = 0.0,
-    whole: bool = True,
-) -> Learner:
+def gdumb(spec: InputSpec, memory: str | int, settings: GDumbSettings, seed: int = 0) -> Learner:
     """A balanced memory, and a network trained on it when a prediction is asked for (Prabhu et al. 2020)."""
-    recipe = Recipe(hidden, lr, iterations=1, replay=replay, average=average, smoothing=smoothing)
-    return GDumb(spec, memory, recipe, Balanced(), epochs, whole, seed)
+    return GDumb(spec, memory, settings, seed)

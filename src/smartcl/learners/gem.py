@@ -11,7 +11,7 @@ those come from traces; the step itself is one backward pass of ``loss + Σ_t v_
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, TypeAlias
 
 import numpy as np
@@ -23,13 +23,12 @@ from scipy.optimize import nnls
 
 from smartcl.data.batch import Batch, Ints
 from smartcl.data.spec import InputSpec
+from smartcl.learners.extra_columns import of_other_tasks, task_column
 from smartcl.learners.learner import Labelled, Learner
-from smartcl.learners.notes import of_other_tasks, task_note
-from smartcl.learners.recipe import Recipe
-from smartcl.memory.replay_memory import Notes
+from smartcl.learners.recipe import Training
+from smartcl.memory.replay_memory import ExtraColumns
 from smartcl.network.gradients import gram, trace
-from smartcl.selection.task_shares import TaskShares, positions_by
-from smartcl.settings import setting
+from smartcl.selection.fair_shares import TaskShares, positions_by
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -86,20 +85,36 @@ class Guard:
         return cls(samples, means)
 
 
+@dataclass(frozen=True)
+class AGEMSettings(Training):
+    """Those of a recipe, but that steps on new samples are not joined by stored ones; ``replay`` is the guard's."""
+
+    joint: bool = field(default=True, init=False)
+    smoothing: float = field(default=0.0, init=False)
+    whole: bool = True
+
+
+@dataclass(frozen=True)
+class GEMSettings(AGEMSettings):
+    """All of the memory guards, and at least so much of each guarding gradient is added."""
+
+    replay: int = field(default=0, init=False)
+    margin: float = 0.5
+
+
 class GEM(Learner):
     """The memory of each past task guards its mean loss; nothing stored is replayed while no step opposes it."""
 
-    noted: ClassVar[Mapping[str, str] | None] = {"task": "uint16"}
+    extra_dtypes: ClassVar[Mapping[str, str] | None] = {"task": "uint16"}
 
     def __init__(
-        self, spec: InputSpec, memory: str | int, recipe: Recipe, margin: float, whole: bool, seed: int
+        self, spec: InputSpec, memory: str | int, settings: AGEMSettings, margin: float, seed: int = 0
     ) -> None:
-        margin = setting("margin", margin)
-        super().__init__(spec, memory, recipe, TaskShares(), whole=whole, seed=seed)
+        super().__init__(spec, memory, settings, TaskShares(), whole=settings.whole, seed=seed)
         self.margin = margin
 
-    def notes(self, batch: Batch) -> Notes:
-        return {"task": task_note(batch)}
+    def extra_columns(self, batch: Batch) -> ExtraColumns:
+        return {"task": task_column(batch)}
 
     def learn(self, new: Labelled, task: int | None) -> None:
         past = of_other_tasks(self.memory.store, task)
@@ -140,8 +155,8 @@ class GEM(Learner):
 class AGEM(GEM):
     """The guard is one mean over a fresh draw from all past tasks."""
 
-    def __init__(self, spec: InputSpec, memory: str | int, recipe: Recipe, whole: bool, seed: int) -> None:
-        super().__init__(spec, memory, recipe, margin=0.0, whole=whole, seed=seed)
+    def __init__(self, spec: InputSpec, memory: str | int, settings: AGEMSettings, seed: int = 0) -> None:
+        super().__init__(spec, memory, settings, margin=0.0, seed=seed)
 
     def learn(self, new: Labelled, task: int | None) -> None:
         past = of_other_tasks(self.memory.store, task)
@@ -156,33 +171,11 @@ class AGEM(GEM):
         return project_on_one(K, c)
 
 
-def gem(
-    spec: InputSpec,
-    memory: str | int,
-    seed: int = 0,
-    *,
-    hidden: tuple[int, ...] = (400, 400),
-    lr: float = 1e-4,
-    iterations: int = 100,
-    margin: float = 0.5,
-    average: float = 0.0,
-    whole: bool = True,
-) -> Learner:
+def gem(spec: InputSpec, memory: str | int, settings: GEMSettings, seed: int = 0) -> Learner:
     """Gradient episodic memory: no step against any past task's stored samples (Lopez-Paz & Ranzato 2017)."""
-    return GEM(spec, memory, Recipe(hidden, lr, iterations, replay=0, average=average), margin, whole, seed)
+    return GEM(spec, memory, settings, settings.margin, seed)
 
 
-def agem(
-    spec: InputSpec,
-    memory: str | int,
-    seed: int = 0,
-    *,
-    hidden: tuple[int, ...] = (400, 400),
-    lr: float = 1e-4,
-    iterations: int = 100,
-    replay: int = 50,
-    average: float = 0.0,
-    whole: bool = True,
-) -> Learner:
+def agem(spec: InputSpec, memory: str | int, settings: AGEMSettings, seed: int = 0) -> Learner:
     """Averaged GEM: no step against the mean of a draw from past tasks (Chaudhry et al. 2019)."""
-    return AGEM(spec, memory, Recipe(hidden, lr, iterations, replay, average=average), whole, seed)
+    return AGEM(spec, memory, settings, seed)

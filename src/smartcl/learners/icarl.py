@@ -8,7 +8,7 @@ label of the nearest class.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,15 +17,14 @@ import torch.nn.functional as F
 
 from smartcl.data.batch import Batch, Ints
 from smartcl.data.spec import InputSpec
+from smartcl.learners.extra_columns import MAX_TASK, logits_column, of_other_tasks, task_column, widen_logits
 from smartcl.learners.learner import MOST_CLASSES, Labelled, Learner
-from smartcl.learners.notes import MAX_TASK, logits_note, of_other_tasks, task_note, widen_logits
-from smartcl.learners.recipe import Recipe
-from smartcl.memory.replay_memory import Notes, Observation
+from smartcl.learners.recipe import Training
+from smartcl.memory.replay_memory import ExtraColumns, Observation
 from smartcl.network.inputs import Prepared, prepare
 from smartcl.saved import Saved
+from smartcl.selection.fair_shares import positions_by
 from smartcl.selection.herding import Herding, as_measured
-from smartcl.selection.task_shares import positions_by
-from smartcl.settings import setting
 
 
 def distillation(logits: torch.Tensor, stored: torch.Tensor) -> torch.Tensor:
@@ -54,6 +53,16 @@ def nearest_mean(features: torch.Tensor, means: torch.Tensor, labels: torch.Tens
     return nearest.neg().softmax(dim=1)
 
 
+@dataclass(frozen=True)
+class ICaRLSettings(Training):
+    """Those of a recipe, the strength of distillation, and the layer whose features are compared."""
+
+    joint: bool = field(default=True, init=False)
+    strength: float = 1.0
+    layer: str = "penultimate"
+    whole: bool = True
+
+
 class ICaRL(Learner):
     """Cross-entropy on new samples, distillation on exemplars of other tasks, the nearest class mean for an answer.
 
@@ -61,31 +70,29 @@ class ICaRL(Learner):
     so, they are herded from those stored and each new batch: the memory is never without the current task. ``layer``
     says between which features distances are taken; see ``Herding``.
 
-    >>> learner = icarl(InputSpec(n_features=2, n_classes=2), "1kB", hidden=(8,))
+    >>> learner = icarl(InputSpec(n_features=2, n_classes=2), "1kB", ICaRLSettings(hidden=(8,)))
     >>> for task in (0, 1):
     ...     _ = learner.observe(Batch(torch.eye(2) + task, torch.tensor([0, 1]), task))
     >>> learner.classes, learner.predict_proba(torch.eye(2) + 1).argmax(dim=1)
     (((0, 0), (0, 1), (1, 0), (1, 1)), tensor([0, 1]))
     """
 
-    noted: ClassVar[Mapping[str, str] | None] = {"task": "uint16", "logits": "float16"}
+    extra_dtypes: ClassVar[Mapping[str, str] | None] = {"task": "uint16", "logits": "float16"}
 
-    def __init__(
-        self, spec: InputSpec, memory: str | int, recipe: Recipe, strength: float, layer: str, whole: bool, seed: int
-    ) -> None:
-        super().__init__(replace(spec, n_classes=1), memory, recipe, Herding(layer), whole=whole, seed=seed)
+    def __init__(self, spec: InputSpec, memory: str | int, settings: ICaRLSettings, seed: int = 0) -> None:
+        selector = Herding(settings.layer)
+        super().__init__(replace(spec, n_classes=1), memory, settings, selector, whole=settings.whole, seed=seed)
         self.spec = spec
-        self.strength: float = setting("strength", strength)
-        self.layer = layer
+        self.strength, self.layer = settings.strength, settings.layer
         #: The task and label of each output, in the order they were first seen.
         self.classes: tuple[tuple[int, int], ...] = ()
 
-    def notes(self, batch: Batch) -> Notes:
-        task = task_note(batch)
+    def extra_columns(self, batch: Batch) -> ExtraColumns:
+        task = task_column(batch)
         known, to_come = len(self.classes), len(self.classes_with(batch.task, batch.y))
         with torch.no_grad():
             logits = self.model.network(prepare(batch.x, self.spec))[:, :known]
-        return {"task": task, "logits": logits_note(logits, to_come)}
+        return {"task": task, "logits": logits_column(logits, to_come)}
 
     def classes_with(self, task: int | None, y: torch.Tensor) -> tuple[tuple[int, int], ...]:
         """The classes known, and those of these samples."""
@@ -101,7 +108,7 @@ class ICaRL(Learner):
                 self.model.add_classes(len(classes), self.rng)
 
     def learn(self, new: Labelled, task: int | None) -> None:
-        assert task is not None, "notes() has refused the batch"
+        assert task is not None, "check() has refused the batch"
         rows, y = new
         self.meet(task, y)
         outputs = torch.tensor([self.classes.index((task, label)) for label in y.tolist()])
@@ -191,21 +198,6 @@ class ICaRL(Learner):
         return tuple(classes)
 
 
-def icarl(
-    spec: InputSpec,
-    memory: str | int,
-    seed: int = 0,
-    *,
-    hidden: tuple[int, ...] = (400, 400),
-    lr: float = 1e-4,
-    iterations: int = 100,
-    replay: int = 50,
-    strength: float = 1.0,
-    layer: str = "penultimate",
-    average: float = 0.0,
-    smoothing: float = 0.0,
-    whole: bool = True,
-) -> Learner:
+def icarl(spec: InputSpec, memory: str | int, settings: ICaRLSettings, seed: int = 0) -> Learner:
     """Herded exemplars, distilled, and the nearest class mean (Rebuffi et al. 2017)."""
-    recipe = Recipe(hidden, lr, iterations, replay, average=average, smoothing=smoothing)
-    return ICaRL(spec, memory, recipe, strength, layer, whole, seed)
+    return ICaRL(spec, memory, settings, seed)

@@ -14,13 +14,13 @@ import torch.nn.functional as F
 from smartcl.data.batch import Batch, Ints, Rows, take_rows
 from smartcl.data.spec import InputSpec
 from smartcl.learners.checks import check_batch, check_rows, generator_state, largest
+from smartcl.learners.extra_columns import check_logits, check_task
 from smartcl.learners.model import Model
-from smartcl.learners.notes import check_logits
 from smartcl.learners.recipe import Recipe
 from smartcl.learners.transaction import Transactional
 from smartcl.memory import SampleStore
 from smartcl.memory.pool import Selector
-from smartcl.memory.replay_memory import Notes, Observation, ReplayMemory
+from smartcl.memory.replay_memory import ExtraColumns, Observation, ReplayMemory
 from smartcl.network.denormals import flushed_denormals
 from smartcl.network.gradients import Trace, trace
 from smartcl.network.inputs import Prepared, prepare
@@ -51,8 +51,8 @@ class Learner(Transactional):
     22 samples in 396 B of 400 B, 2 of 2 features kept
     """
 
-    #: What ``notes`` gives, by name and dtype; None where it depends on the stream.
-    noted: ClassVar[Mapping[str, str] | None] = {}
+    #: What ``extra_columns`` gives, by name and dtype; None where it depends on the stream.
+    extra_dtypes: ClassVar[Mapping[str, str] | None] = {}
 
     def __init__(
         self,
@@ -93,7 +93,9 @@ class Learner(Transactional):
     def check(self, batch: Batch) -> Batch:
         """The batch as it will be learned, or a ``ValueError`` that says what is wrong with it."""
         batch = check_batch(batch, self.spec)
-        self.memory.check_room(batch, self.notes(batch))
+        if "task" in (self.extra_dtypes or ()):
+            check_task(batch)
+        self.memory.check_room(batch, self.extra_columns)
         return batch
 
     def check_finite(self, values: Iterable[torch.Tensor], batch: Batch) -> None:
@@ -145,10 +147,10 @@ class Learner(Transactional):
     def remember(self, batch: Batch) -> Observation:
         """Store the batch's schematic form; over budget, let the selector choose."""
         alive = self.model.network.alive().numpy()
-        candidates = self.memory.candidates(batch, alive, self.notes(batch))
+        candidates = self.memory.candidates(batch, alive, self.extra_columns(batch))
         return self.memory.select(candidates, partial(_Geometry, self, candidates), self.rng)
 
-    def notes(self, batch: Batch) -> Notes:
+    def extra_columns(self, batch: Batch) -> ExtraColumns:
         """What this method stores beside each sample; nothing, unless it says so."""
         return {}
 
@@ -203,7 +205,7 @@ class Learner(Transactional):
             self.begin_batch()
             self.batches = saved.whole("batches", 0)
             self.model.load_state_dict(saved.entries("model"))
-            self.memory.load_state_dict(saved.part("memory"), n_classes, self.noted)
+            self.memory.load_state_dict(saved.part("memory"), n_classes, self.extra_dtypes)
             check_logits(self.memory.store, self.model.network.head.out_features)
             self.rng.bit_generator.state = generator_state(saved.part("rng"))
             self.finish_batch()
@@ -215,7 +217,11 @@ def probabilities(logits: torch.Tensor) -> torch.Tensor:
 
 
 class _Geometry:
-    """The network's view of those candidate samples that fit the memory, for selectors."""
+    """The network's view of those candidate samples that fit the memory, for selectors.
+
+    New samples too are looked at as the memory would hold them, read back from their bytes: that is a few thousandths
+    of a batch's time, and old and new arrive in one piece.
+    """
 
     def __init__(self, learner: Learner, candidates: SampleStore, fitting: Ints) -> None:
         self._learner, self._candidates, self._fitting = learner, candidates, fitting

@@ -11,11 +11,12 @@ import torch
 from smartcl.data.spec import InputSpec
 from smartcl.learners.recipe import Recipe
 from smartcl.learners.size import check_size
+from smartcl.network.adam_step import MOST_STEPS
 from smartcl.network.average import WeightAverage
 from smartcl.network.inputs import Prepared, SparseInput
 from smartcl.network.mlp import MLP
 from smartcl.network.optim import Adam
-from smartcl.network.row_table.sleep import AVERAGE_EVERY, MOST_STEPS
+from smartcl.network.row_table.missed_steps import AVERAGE_EVERY
 from smartcl.regularizers.regularizer import Regularizer
 from smartcl.saved import Saved
 

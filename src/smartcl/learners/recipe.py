@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from smartcl.settings import check_settings
+from smartcl.settings import Settings
 
 
 @dataclass(frozen=True)
-class Recipe:
-    """The training settings shared by all learners; the defaults are the paper's (section 5)."""
+class Recipe(Settings):
+    """The training settings shared by all learners; the defaults are the paper's (section 5).
+
+    A method's own settings are a recipe too: with other defaults, further fields, and those it leaves no choice of
+    given for good (``init=False``).
+    """
 
     hidden: tuple[int, ...] = (400, 400)
     lr: float = 1e-4
@@ -31,7 +35,7 @@ class Recipe:
     init: str = "xavier"
 
     def __post_init__(self) -> None:
-        check_settings(self)
+        super().__post_init__()
         if self.consolidate not in ("batch", "task") and not re.fullmatch(r"[1-9]\d{0,8} batches", self.consolidate):
             raise ValueError(f"consolidate must be 'batch', 'task' or such as '20 batches', got {self.consolidate!r}")
 
@@ -44,3 +48,11 @@ class Recipe:
         if self.consolidate == "task":
             return False
         return self.consolidate == "batch" or batches % int(self.consolidate.split()[0]) == 0
+
+
+@dataclass(frozen=True)
+class Training(Recipe):
+    """What most methods let be set of a recipe: they have nothing to consolidate, and start from Xavier's weights."""
+
+    consolidate: str = field(default="batch", init=False)
+    init: str = field(default="xavier", init=False)

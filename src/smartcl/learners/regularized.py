@@ -7,8 +7,7 @@ a batch is worth one step. NCC reads importance off the size of the weights; it 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeAlias
+from dataclasses import dataclass, field
 
 from smartcl.data.spec import InputSpec
 from smartcl.learners.learner import Learner
@@ -19,48 +18,55 @@ from smartcl.regularizers.mas import MAS
 from smartcl.regularizers.ncc import NCC
 from smartcl.regularizers.regularizer import Regularizer
 from smartcl.regularizers.si import SI
-from smartcl.selection.nothing import Nothing
-from smartcl.selection.reservoir import Reservoir
+from smartcl.selection.reservoir import Nothing, Reservoir
 
-#: What makes a learner of a spec, a memory, a seed and keyword-only parameters.
-Builder: TypeAlias = Callable[..., Learner]
+
+@dataclass(frozen=True)
+class PenaltySettings(Recipe):
+    """Those of a recipe and the strength of the penalty, which each has of its own."""
+
+    lr: float = 1e-3
+    iterations: int = 1
+    replay: int = 0
+    consolidate: str = "task"
+    init: str = "fan-in"
+    strength: float = field(kw_only=True)
+    whole: bool = True
+
+
+def l2(spec: InputSpec, memory: str | int, settings: PenaltySettings, seed: int = 0) -> Learner:
+    """Stay near the weights of the last task, all alike; without replay no memory is kept."""
+    return protected(L2(settings.strength), spec, memory, settings, seed)
+
+
+def ewc(spec: InputSpec, memory: str | int, settings: PenaltySettings, seed: int = 0) -> Learner:
+    """Elastic weight consolidation, a term per task; without replay no memory is kept."""
+    return protected(EWC(settings.strength), spec, memory, settings, seed)
+
+
+def ewc_online(spec: InputSpec, memory: str | int, settings: PenaltySettings, seed: int = 0) -> Learner:
+    """Elastic weight consolidation, one accumulated term; without replay no memory is kept."""
+    return protected(OnlineEWC(settings.strength), spec, memory, settings, seed)
+
+
+def si(spec: InputSpec, memory: str | int, settings: PenaltySettings, seed: int = 0) -> Learner:
+    """Synaptic intelligence: importance along the path of learning; without replay no memory is kept."""
+    return protected(SI(settings.strength), spec, memory, settings, seed)
+
+
+def mas(spec: InputSpec, memory: str | int, settings: PenaltySettings, seed: int = 0) -> Learner:
+    """Memory aware synapses: importance for the size of the output; without replay no memory is kept."""
+    return protected(MAS(settings.strength), spec, memory, settings, seed)
+
+
+def ncc(spec: InputSpec, memory: str | int, settings: PenaltySettings, seed: int = 0) -> Learner:
+    """Neuronal correlation consolidation, Ω_r of SMART, alone; without replay no memory is kept."""
+    return protected(NCC(settings.strength), spec, memory, settings, seed)
 
 
 def protected(
-    name: str, summary: str, penalty: Callable[[float], Regularizer], strength: float, init: str = "fan-in"
-) -> Builder:
-    """The builder of learners with this penalty, and its usual strength as the default."""
-    usual, start = strength, init
-
-    def build(
-        spec: InputSpec,
-        memory: str | int,
-        seed: int = 0,
-        *,
-        hidden: tuple[int, ...] = (400, 400),
-        lr: float = 1e-3,
-        iterations: int = 1,
-        replay: int = 0,
-        joint: bool = True,
-        average: float = 0.0,
-        smoothing: float = 0.0,
-        strength: float = usual,
-        consolidate: str = "task",
-        init: str = start,
-        whole: bool = True,
-    ) -> Learner:
-        recipe = Recipe(hidden, lr, iterations, replay, joint, average, smoothing, consolidate, init)
-        selector = Reservoir() if replay else Nothing()
-        return Learner(spec, memory, recipe, selector, [penalty(strength)], whole=whole, seed=seed)
-
-    build.__name__ = build.__qualname__ = name
-    build.__doc__ = f"{summary}; without replay no memory is kept."
-    return build
-
-
-l2 = protected("l2", "Stay near the weights of the last task, all alike", L2, strength=0.5)
-ewc = protected("ewc", "Elastic weight consolidation, a term per task", EWC, strength=100.0)
-ewc_online = protected("ewc_online", "Elastic weight consolidation, one accumulated term", OnlineEWC, strength=700.0)
-si = protected("si", "Synaptic intelligence: importance along the path of learning", SI, strength=3000.0)
-mas = protected("mas", "Memory aware synapses: importance for the size of the output", MAS, strength=10_000.0)
-ncc = protected("ncc", "Neuronal correlation consolidation, Ω_r of SMART, alone", NCC, 250.0, init="xavier")
+    penalty: Regularizer, spec: InputSpec, memory: str | int, settings: PenaltySettings, seed: int = 0
+) -> Learner:
+    """A learner with this penalty."""
+    selector = Reservoir() if settings.replay else Nothing()
+    return Learner(spec, memory, settings, selector, [penalty], whole=settings.whole, seed=seed)

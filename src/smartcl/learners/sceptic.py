@@ -20,11 +20,10 @@ from smartcl.learners.learner import Labelled, Learner
 from smartcl.learners.losses import confident_distillation, exponents, robust_cross_entropy
 from smartcl.learners.recipe import Recipe
 from smartcl.memory.pool import Selector
-from smartcl.network.dropout import drop_inputs
-from smartcl.network.inputs import Prepared, take_inputs
+from smartcl.network.inputs import Prepared, drop_inputs, take_inputs
 from smartcl.regularizers.regularizer import Regularizer
 from smartcl.saved import Saved
-from smartcl.settings import check_settings
+from smartcl.settings import Settings
 
 #: The share of contradicted labels from which doubt is complete.
 FULL_DOUBT = 0.02
@@ -35,7 +34,7 @@ ROTATION = 1000
 
 
 @dataclass(frozen=True)
-class Scepticism:
+class Scepticism(Settings):
     """How a learner guards against wrong labels and forgetting; all zero: not at all."""
 
     #: Share of the input values dropped in training.
@@ -44,9 +43,6 @@ class Scepticism:
     robust: float = 0.7
     #: Strength of the averaged network as a teacher of replayed samples, without doubt.
     distill: float = 3.0
-
-    def __post_init__(self) -> None:
-        check_settings(self)
 
 
 class Taught(NamedTuple):

@@ -6,9 +6,11 @@ Neural Networks 2021. The objective is Eq. 1: ``loss + α·Ω_e + β·Ω_r``; th
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 from smartcl.data.spec import InputSpec
 from smartcl.learners.learner import Learner
-from smartcl.learners.recipe import Recipe
+from smartcl.learners.recipe import Training
 from smartcl.learners.sceptic import Sceptic, Scepticism
 from smartcl.regularizers.group_lasso import GroupLasso
 from smartcl.regularizers.ncc import NCC
@@ -17,61 +19,59 @@ from smartcl.selection.reservoir import Reservoir
 from smartcl.selection.trusted import Trusted
 
 
-def smart(
-    spec: InputSpec,
-    memory: str | int,
-    seed: int = 0,
-    *,
-    hidden: tuple[int, ...] = (400, 400),
-    lr: float = 3e-4,
-    iterations: int = 20,
-    replay: int = 300,
-    average: float = 0.995,
-    smoothing: float = 0.1,
-    dropout: float = 0.3,
-    robust: float = 0.7,
-    distill: float = 3.0,
-    trust: bool = True,
-    alpha: float = 1e-4,
-    form: str = "exact",
-    beta: float = 0.0,
-    patience: int = 3,
-    whole: bool = False,
-) -> Learner:
+@dataclass(frozen=True)
+class SmartSettings(Scepticism, Training):
+    """Those of a recipe and of a sceptic, and what makes the memory schematic."""
+
+    lr: float = 3e-4
+    iterations: int = 20
+    replay: int = 300
+    joint: bool = field(default=True, init=False)
+    average: float = 0.995
+    smoothing: float = 0.1
+    trust: bool = True
+    alpha: float = 1e-4
+    form: str = "exact"
+    beta: float = 0.0
+    patience: int = 3
+    whole: bool = False
+
+
+def smart(spec: InputSpec, memory: str | int, settings: SmartSettings, seed: int = 0) -> Learner:
     """Our best: a schematic memory with exact zeros that drops doubtful labels, a joint step, averaged weights."""
     return Sceptic(
         spec,
         memory,
-        Recipe(hidden, lr, iterations, replay, joint=True, average=average, smoothing=smoothing),
-        selector=Trusted() if trust else Reservoir(),
-        regularizers=[GroupLasso(alpha, form), NCC(beta)],
-        whole=whole,
-        patience=patience,
+        recipe=settings,
+        selector=Trusted() if settings.trust else Reservoir(),
+        regularizers=[GroupLasso(settings.alpha, settings.form), NCC(settings.beta)],
+        whole=settings.whole,
+        patience=settings.patience,
         seed=seed,
-        scepticism=Scepticism(dropout, robust, distill),
+        scepticism=settings,
     )
 
 
-def smart_paper(
-    spec: InputSpec,
-    memory: str | int,
-    seed: int = 0,
-    *,
-    hidden: tuple[int, ...] = (400, 400),
-    lr: float = 1e-4,
-    iterations: int = 100,
-    replay: int = 50,
-    alpha: float = 0.0005,
-    beta: float = 0.001,
-    threshold: float = 1e-4,
-) -> Learner:
+@dataclass(frozen=True)
+class SmartPaperSettings(Training):
+    """The paper's (section 5)."""
+
+    joint: bool = field(default=False, init=False)
+    average: float = field(default=0.0, init=False)
+    smoothing: float = field(default=0.0, init=False)
+    alpha: float = 0.0005
+    beta: float = 0.001
+    threshold: float = 1e-4
+
+
+def smart_paper(spec: InputSpec, memory: str | int, settings: SmartPaperSettings, seed: int = 0) -> Learner:
     """The paper's: sub-gradient and threshold for Ω_e, NCC for Ω_r, GSS-Greedy, alternating steps; bytes counted."""
     return Learner(
         spec,
         memory,
-        Recipe(hidden, lr, iterations, replay, joint=False),
+        recipe=settings,
         selector=GSSGreedy(),
-        regularizers=[GroupLasso(alpha, form="subgradient", threshold=threshold), NCC(beta)],
+        regularizers=[GroupLasso(settings.alpha, "subgradient", settings.threshold), NCC(settings.beta)],
         patience=1,
         seed=seed,
     )

@@ -16,7 +16,8 @@ import numpy as np
 
 from smartcl.learners.model import Model
 from smartcl.memory.replay_memory import ReplayMemory
-from smartcl.network.row_table.table import Journal, RowTable
+from smartcl.network.row_table.asleep import Journal
+from smartcl.network.row_table.table import RowTable
 
 
 class Undo(NamedTuple):

@@ -1,7 +1,22 @@
-"""What is kept and what it costs."""
+"""What is kept and what it costs: a memory of a fixed number of bytes, for a learner of ours or a loop of your own."""
 
 from smartcl.memory.budget import Budget, format_bytes
+from smartcl.memory.pool import Pool, Selection, Selector
+from smartcl.memory.replay_memory import Observation, ReplayMemory
 from smartcl.memory.schema import FeatureWatch, Schema
 from smartcl.memory.store import Gathered, SampleStore, describe
 
-__all__ = ["Budget", "FeatureWatch", "Gathered", "SampleStore", "Schema", "describe", "format_bytes"]
+__all__ = [
+    "Budget",
+    "FeatureWatch",
+    "Gathered",
+    "Observation",
+    "Pool",
+    "ReplayMemory",
+    "SampleStore",
+    "Schema",
+    "Selection",
+    "Selector",
+    "describe",
+    "format_bytes",
+]

@@ -11,8 +11,8 @@ import torch
 from numpy.typing import NDArray
 from scipy import sparse
 
-from smartcl.data.batch import Ints, Rows
-from smartcl.memory.schema import Schema
+from smartcl.data.batch import Bools, Ints, Rows
+from smartcl.memory.schema import Bytes, Schema
 
 Floats = NDArray[np.float32]
 
@@ -40,6 +40,21 @@ class Nonzeros:
         """The row of each value."""
         return np.repeat(np.arange(len(self.counts)), self.counts)
 
+    @property
+    def gaps(self) -> Ints:
+        """For each value, how many feature ids lie between it and the one before in its row."""
+        starts = (self.counts.cumsum() - self.counts)[self.counts > 0]
+        skipped = np.diff(self.ids, prepend=0) - 1
+        skipped[starts] = self.ids[starts]
+        return skipped
+
+    def all_of(self, holds: Bools) -> Bools:
+        """For each row: does it hold for all its values?"""
+        if holds.all():
+            return np.ones(len(self.counts), dtype=np.bool_)
+        failures: Ints = np.bincount(self.rows[~holds], minlength=len(self.counts))
+        return np.equal(failures, 0)
+
     @classmethod
     def concatenate(cls, parts: list[Nonzeros]) -> Nonzeros:
         """The rows of all parts, one part after the other."""
@@ -62,14 +77,14 @@ class Nonzeros:
         """The same rows without the features that are out of ``schema``."""
         return self if schema.is_full else self._where(schema.mask[self.ids])
 
-    def known_to(self, known: NDArray[np.bool_], versions: NDArray[np.uint8]) -> Nonzeros:
+    def known_to(self, known: Bools, versions: Bytes) -> Nonzeros:
         """The same rows without the features that a row's version does not know: ``known[version, feature]``."""
         return self if known.all() else self._where(known[versions[self.rows], self.ids])
 
     def without_zeros(self) -> Nonzeros:
         return self._where(self.values != 0)
 
-    def _where(self, keep: NDArray[np.bool_]) -> Nonzeros:
+    def _where(self, keep: Bools) -> Nonzeros:
         if keep.all():
             return self
         counts = np.bincount(self.rows[keep], minlength=len(self.counts))

@@ -21,7 +21,7 @@ MOST_LEFT = 1 / 8
 class Pool:
     """The candidates: the memory's samples, then the new ones.
 
-    ``scores`` of new samples mean nothing yet; ``notes`` are what the method stores beside each sample, by name. What a
+    ``scores`` of new samples mean nothing yet; ``extra`` are the columns stored beside each sample, by name. What a
     policy may ask the network about them is ``geometry``; the memory itself only hands it on.
     """
 
@@ -30,7 +30,7 @@ class Pool:
     scores: Scores
     n_memory: int
     geometry: Any
-    notes: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    extra: Mapping[str, NDArray[Any]] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.sizes)

@@ -19,7 +19,7 @@ from smartcl.saved import Saved
 from smartcl.settings import setting
 
 #: What a method stores beside each sample, by name: one entry per sample.
-Notes: TypeAlias = Mapping[str, NDArray[Any]]
+ExtraColumns: TypeAlias = Mapping[str, NDArray[Any]]
 
 #: From the candidates that fit to what a policy may ask about them.
 GeometryOf: TypeAlias = Callable[[Ints], Any]
@@ -53,7 +53,7 @@ class ReplayMemory:
     >>> from smartcl.selection.reservoir import Reservoir
     >>> memory = ReplayMemory(InputSpec(n_features=40, n_classes=2), "60 B", Reservoir(), whole=False, patience=3)
     >>> batch = Batch(torch.stack([torch.eye(40)[0], torch.linspace(1, 2, 40)]), torch.tensor([0, 1]))
-    >>> candidates = memory.candidates(batch, alive=np.ones(40, dtype=bool), notes={})
+    >>> candidates = memory.candidates(batch, alive=np.ones(40, dtype=bool), extra={})
     >>> memory.select(candidates, geometry=None, rng=np.random.default_rng(0)).stored
     array([0])
     >>> memory
@@ -76,14 +76,17 @@ class ReplayMemory:
         too_large = f", {self.skipped:,} row{'s' * (self.skipped > 1)} too large" if self.skipped else ""
         return describe(self.store, self.budget) + too_large
 
-    def check_room(self, batch: Batch, notes: Notes) -> None:
-        """Refuse a first batch of which not even the smallest sample fits."""
+    def check_room(self, batch: Batch, extra_of: Callable[[Batch], ExtraColumns]) -> None:
+        """Refuse a first batch of which not even the smallest sample fits, with what is stored beside it.
+
+        Later batches are not asked what that is: to find out may take a pass through a network.
+        """
         if self.offered:
             return
-        smallest = UNBOUNDED
+        smallest, extra = UNBOUNDED, extra_of(batch)
         for first in range(0, len(batch), PROBE):
             index = np.arange(first, min(first + PROBE, len(batch)))
-            some = self._pack(batch.take(index), {name: note[index] for name, note in notes.items()})
+            some = self._pack(batch.take(index), {name: column[index] for name, column in extra.items()})
             smallest = min(smallest, int(some.sizes.min()))
             if smallest <= self.budget.nbytes:
                 return
@@ -92,15 +95,15 @@ class ReplayMemory:
             f"and the smallest sample of this batch takes {smallest}"
         )
 
-    def candidates(self, batch: Batch, alive: Bools, notes: Notes) -> SampleStore:
+    def candidates(self, batch: Batch, alive: Bools, extra: ExtraColumns) -> SampleStore:
         """The memory and the batch's schematic form ``R_t(X)``, less the features forgotten to make room.
 
-        ``notes`` are stored beside the samples and charged like all else.
+        ``extra`` is stored beside the samples and charged like all else.
         """
         if self.watch is not None:
             self.watch = self.watch.update(alive)
             self.store = self._regain_features(alive)
-        joined = self.store.join(self._pack(batch, notes))
+        joined = self.store.join(self._pack(batch, extra))
         return self._forget_features(joined) if joined.nbytes > self.budget.nbytes else joined
 
     def select(self, candidates: SampleStore, geometry: GeometryOf | None, rng: np.random.Generator) -> Observation:
@@ -126,15 +129,15 @@ class ReplayMemory:
         return {"store": self.store.state_dict(), "watch": watch, "offered": self.offered, "skipped": self.skipped}
 
     def load_state_dict(
-        self, state: dict[str, Any] | Saved, n_classes: int | None = None, notes: Mapping[str, str] | None = None
+        self, state: dict[str, Any] | Saved, n_classes: int | None = None, extra_dtypes: Mapping[str, str] | None = None
     ) -> None:
         """Take over a state that a memory like this one gave, or raise a ``StateError`` and stay as it is.
 
-        Labels are below ``n_classes`` and the method's notes are those of ``notes``, in these dtypes, where given.
+        Labels are below ``n_classes`` and the method's extra columns are those of ``extra_dtypes``, where given.
         """
         saved = Saved.of(state, "memory")
         store = SampleStore.from_state(saved.part("store"), n_classes)
-        self._check_kind(saved.part("store"), store, notes)
+        self._check_kind(saved.part("store"), store, extra_dtypes)
         offered = saved.whole("offered", low=len(store))
         skipped = saved.whole("skipped", low=0, high=offered - len(store))
         watch = saved.optional("watch")
@@ -143,11 +146,11 @@ class ReplayMemory:
         self.watch = None if watch is None else FeatureWatch.from_state(watch, store.n_features)
         self.store, self.offered, self.skipped = store, offered, skipped
 
-    def _pack(self, batch: Batch, notes: Notes) -> SampleStore:
+    def _pack(self, batch: Batch, extra: ExtraColumns) -> SampleStore:
         score = {"score": np.zeros(len(batch), dtype=np.float32)} if self.selector.scored else {}
-        return self.store.pack(batch.x, batch.y, **score, **notes)
+        return self.store.pack(batch.x, batch.y, **score, **extra)
 
-    def _check_kind(self, saved: Saved, store: SampleStore, notes: Mapping[str, str] | None) -> None:
+    def _check_kind(self, saved: Saved, store: SampleStore, extra_dtypes: Mapping[str, str] | None) -> None:
         """Refuse a saved store that is not of this memory's kind, or larger than its budget."""
         for name, value in self.store.kind.items():
             if store.kind[name] != value:
@@ -157,8 +160,8 @@ class ReplayMemory:
         if not len(store):
             return
         found = {name: str(column.dtype) for name, column in store.extra.items() if name != "score"}
-        if notes is not None and found != notes:
-            saved.refuse("extra", f"must hold the notes {dict(notes)} beside a score, holds {found}")
+        if extra_dtypes is not None and found != extra_dtypes:
+            saved.refuse("extra", f"must hold {dict(extra_dtypes)} beside a score, holds {found}")
         if self.selector.scored:
             saved.part("extra").array("score", (len(store),), "float32")
         elif "score" in store.extra:
@@ -212,12 +215,12 @@ class ReplayMemory:
 
 def _pool(candidates: SampleStore, fitting: Ints, n_memory: int, geometry: Any) -> Pool:
     """The candidates that fit, as a selector sees them; the first ``n_memory`` candidates are the memory."""
-    notes = {name: column[fitting] for name, column in candidates.extra.items()}
+    extra = {name: column[fitting] for name, column in candidates.extra.items()}
     return Pool(
         candidates.sizes[fitting],
         candidates.labels[fitting].astype(np.int64),
-        notes.get("score", np.zeros(len(fitting), dtype=np.float32)),
+        extra.get("score", np.zeros(len(fitting), dtype=np.float32)),
         int((fitting < n_memory).sum()),
         geometry,
-        notes,
+        extra,
     )

@@ -11,12 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from smartcl.data.batch import Bools, Ints, Rows
 from smartcl.memory.budget import Budget, format_bytes
-from smartcl.memory.codecs import Bytes
 from smartcl.memory.columns import Columns, Labels
-from smartcl.memory.packed import PackedRows
-from smartcl.memory.schema import Schema
-from smartcl.memory.versions import MAX_VERSIONS, lacking, live, saved_versions
-from smartcl.memory.whole import WHOLE_DTYPES, WholeRows
+from smartcl.memory.schema import MAX_VERSIONS, Bytes, Schema, lacking, live, saved_versions
+from smartcl.memory.stored_rows import WHOLE_DTYPES, PackedRows, WholeRows
 from smartcl.saved import Saved
 
 #: A row of a wider sparse stream is always written by feature id.

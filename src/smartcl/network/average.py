@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 
 from smartcl.network.mlp import MLP
-from smartcl.network.row_table.sleep import warm_decay
+from smartcl.network.row_table.missed_steps import warm_decay
 
 
 class WeightAverage:

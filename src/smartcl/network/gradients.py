@@ -13,10 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 import torch.nn.functional as F
+from numpy.typing import NDArray
 from torch import nn
 from torch.func import functional_call, grad, vmap
 
-from smartcl.network.inputs import Columns, Prepared, inner_products, input_products, join_rows, split_rows
+from smartcl.network.inputs import NarrowInput, Prepared, inner_products, input_products, join_rows, split_rows
 from smartcl.network.mlp import MLP
 
 
@@ -86,7 +87,7 @@ def squared_lengths(rows: Prepared) -> torch.Tensor:
     """``‖x_i‖²`` of each row."""
     if isinstance(rows, torch.Tensor):
         return rows.square().sum(dim=1)
-    if isinstance(rows, Columns):
+    if isinstance(rows, NarrowInput):
         return rows.values.square().sum(dim=1)
     with np.errstate(over="ignore"):
         return torch.from_numpy(rows.to_scipy().power(2).sum(axis=1))
@@ -96,6 +97,21 @@ def cosine_matrix(products: torch.Tensor, norms_a: torch.Tensor, norms_b: torch.
     """Cosines from inner products and squared norms; a gradient of zero or beyond measure has cosine 0 with all."""
     scale = norms_a.clamp(min=0).sqrt()[:, None] * norms_b.clamp(min=0).sqrt()[None, :]
     return torch.where(scale > 0, products / scale.clamp(min=1e-30), 0.0).nan_to_num_(nan=0.0).clamp_(-1.0, 1.0)
+
+
+def gradient_cosines(samples: Trace) -> NDArray[np.float64]:
+    """``cos(g_i, g_j)`` of per-sample gradients; a zero gradient is like none but itself.
+
+    >>> twins = Trace(torch.zeros(2, 3), [], [torch.tensor([[1.0, -1.0], [2.0, -2.0]])])
+    >>> gradient_cosines(twins).round(3)
+    array([[1., 1.],
+           [1., 1.]])
+    """
+    products = gram(samples, samples).double()
+    norms = products.diagonal()
+    cosines: NDArray[np.float64] = cosine_matrix(products, norms, norms).numpy()
+    np.fill_diagonal(cosines, 1.0)
+    return cosines
 
 
 def cosines_to_mean(products: torch.Tensor, norms: torch.Tensor, within: torch.Tensor) -> torch.Tensor:
@@ -117,9 +133,10 @@ def module_gram(
     chunk: int = 32,
     loss: Callable[[torch.Tensor, torch.Tensor], torch.Tensor] = F.cross_entropy,
 ) -> torch.Tensor:
-    """The same Gram matrix for any ``nn.Module``, by per-sample gradients of ``chunk`` samples at a time.
+    """The same Gram matrix for networks of other kinds: the fallback where there is no ``Trace``.
 
-    Slower and larger than ``gram`` (it holds ``2·chunk`` gradients), but it asks nothing of the layers.
+    By per-sample gradients of ``chunk`` samples at a time: slower and larger than ``gram`` (it holds ``2·chunk``
+    gradients), but it asks nothing of the layers.
     """
     parameters = {name: value.detach() for name, value in module.named_parameters()}
     buffers = dict(module.named_buffers())

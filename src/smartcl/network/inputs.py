@@ -16,8 +16,8 @@ from smartcl.data.spec import InputSpec
 
 
 @dataclass(frozen=True)
-class Columns:
-    """Dense values of some features only: column ``j`` of ``values`` is feature ``features[j]``."""
+class NarrowInput:
+    """Dense rows over some features only: column ``j`` of ``values`` is feature ``features[j]``."""
 
     values: torch.Tensor
     features: torch.Tensor
@@ -45,7 +45,7 @@ class SparseInput:
 
 
 #: Rows ready for the first layer.
-Prepared: TypeAlias = "torch.Tensor | Columns | SparseInput"
+Prepared: TypeAlias = "torch.Tensor | NarrowInput | SparseInput"
 
 
 def prepare(x: Rows, spec: InputSpec, features: Ints | None = None, missing: torch.Tensor | None = None) -> Prepared:
@@ -64,7 +64,7 @@ def prepare(x: Rows, spec: InputSpec, features: Ints | None = None, missing: tor
         values = values * spec.scale
     if missing is not None:
         values = values.masked_fill(missing, 0.0)
-    return values if features is None else Columns(values, torch.from_numpy(features))
+    return values if features is None else NarrowInput(values, torch.from_numpy(features))
 
 
 def _prepare_sparse(x: sparse.csr_array[Any, tuple[int, int]], spec: InputSpec) -> SparseInput:
@@ -97,8 +97,8 @@ def join_rows(parts: Sequence[Prepared]) -> Prepared:
     first = parts[0]
     if isinstance(first, torch.Tensor):
         return torch.cat([part for part in parts if isinstance(part, torch.Tensor)])
-    if isinstance(first, Columns):
-        return Columns(torch.cat([part.values for part in parts if isinstance(part, Columns)]), first.features)
+    if isinstance(first, NarrowInput):
+        return NarrowInput(torch.cat([part.values for part in parts if isinstance(part, NarrowInput)]), first.features)
     return concatenate([part for part in parts if isinstance(part, SparseInput)])
 
 
@@ -106,8 +106,8 @@ def split_rows(rows: Prepared, sizes: Sequence[int]) -> list[Prepared]:
     """Consecutive rows in pieces of these sizes."""
     if isinstance(rows, torch.Tensor):
         return list(torch.split(rows, list(sizes)))
-    if isinstance(rows, Columns):
-        return [Columns(values, rows.features) for values in torch.split(rows.values, list(sizes))]
+    if isinstance(rows, NarrowInput):
+        return [NarrowInput(values, rows.features) for values in torch.split(rows.values, list(sizes))]
     ends = np.cumsum(sizes)
     bounds = np.append(rows.offsets.numpy(), len(rows.indices))
     cuts = [(end - size, end, int(bounds[end - size]), int(bounds[end])) for size, end in zip(sizes, ends, strict=True)]
@@ -127,8 +127,8 @@ def take_inputs(rows: Prepared, index: torch.Tensor) -> Prepared:
     match rows:
         case torch.Tensor():
             return rows[index]
-        case Columns(values, features):
-            return Columns(values[index], features)
+        case NarrowInput(values, features):
+            return NarrowInput(values[index], features)
         case SparseInput():
             starts, some = rows.offsets.numpy(), index.numpy()
             lengths = np.diff(starts, append=len(rows.indices))[some]
@@ -138,16 +138,42 @@ def take_inputs(rows: Prepared, index: torch.Tensor) -> Prepared:
             return SparseInput(indices, torch.from_numpy(offsets), values, rows.n_features)
 
 
+def drop_inputs(rows: Prepared, rate: float, rng: np.random.Generator) -> Prepared:
+    """Dropout: the rows with this share of their values at zero and the others scaled up to the same mean.
+
+    A network that must do without any one feature leans on all of them.
+
+    The share is taken to the next 1/256: one random byte a value is enough, and cheap.
+
+    >>> drop_inputs(torch.ones(2, 3), 0.5, np.random.default_rng(0))
+    tensor([[2., 0., 0.],
+            [0., 0., 0.]])
+    """
+    kept = max(1, round(256 * (1 - rate)))
+    if kept == 256:
+        return rows
+    match rows:
+        case torch.Tensor():
+            return _drop(rows, kept, rng)
+        case NarrowInput():
+            return NarrowInput(_drop(rows.values, kept, rng), rows.features)
+        case SparseInput():
+            stay = torch.from_numpy(np.flatnonzero(_stays(rows.values.shape, kept, rng).numpy()))
+            values = rows.values.index_select(0, stay).mul_(256 / kept)
+            offsets = torch.searchsorted(stay, rows.offsets)
+            return SparseInput(rows.indices.index_select(0, stay), offsets, values, rows.n_features)
+
+
 def inner_products(a: Prepared, b: Prepared) -> torch.Tensor:
     """``a_i · b_j`` for all pairs of rows, over the features both hold."""
     match a, b:
         case torch.Tensor(), torch.Tensor():
             return a @ b.T
-        case Columns(), torch.Tensor():
+        case NarrowInput(), torch.Tensor():
             return a.values @ b.index_select(1, a.features).T
-        case torch.Tensor(), Columns():
+        case torch.Tensor(), NarrowInput():
             return inner_products(b, a).T
-        case Columns(), Columns() if torch.equal(a.features, b.features):
+        case NarrowInput(), NarrowInput() if torch.equal(a.features, b.features):
             return a.values @ b.values.T
         case SparseInput(), SparseInput():
             return torch.from_numpy((a.to_scipy() @ b.to_scipy().T).toarray())
@@ -159,7 +185,7 @@ def input_products(rows: Prepared, values: torch.Tensor, n_features: int) -> tor
     match rows:
         case torch.Tensor():
             return rows.T @ values
-        case Columns():
+        case NarrowInput():
             product = torch.zeros(n_features, values.shape[1])
             return product.index_copy_(0, rows.features, rows.values.T @ values)
         case SparseInput():
@@ -167,3 +193,12 @@ def input_products(rows: Prepared, values: torch.Tensor, n_features: int) -> tor
             documents, starts = (torch.from_numpy(part) for part in (by_feature.indices, by_feature.indptr[:-1]))
             weights = torch.from_numpy(by_feature.data)
             return F.embedding_bag(documents, values, starts, mode="sum", per_sample_weights=weights)
+
+
+def _drop(values: torch.Tensor, kept: int, rng: np.random.Generator) -> torch.Tensor:
+    return (values * (256 / kept)).mul_(_stays(values.shape, kept, rng))
+
+
+def _stays(shape: torch.Size, kept: int, rng: np.random.Generator) -> torch.Tensor:
+    drawn = np.frombuffer(rng.bytes(shape.numel()), dtype=np.uint8)
+    return torch.from_numpy(drawn < kept).reshape(shape)

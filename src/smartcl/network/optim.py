@@ -6,28 +6,29 @@ from math import isfinite
 from typing import Any
 
 import torch
-from torch.optim.adam import adam
 
+from smartcl.network.adam_step import MOST_STEPS, AdamConstants, adam_metric, adam_step_
 from smartcl.network.mlp import MLP
-from smartcl.network.row_table.sleep import MOST_STEPS, RowSchedule
+from smartcl.network.row_table.missed_steps import RowSchedule
 from smartcl.saved import Saved
 
 
 class Adam:
-    """Fused Adam on a network's parameters, and the row-wise form on its row table if it has one.
+    """Fused Adam on a network's parameters, and the row-wise form on its row table if it has one."""
 
-    Torch's fused kernel is called as it is: a ``torch.optim.Adam`` would be made anew for each copy of the network.
-    """
-
-    def __init__(self, network: MLP, lr: float, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8) -> None:
+    def __init__(self, network: MLP, lr: float) -> None:
         if not (lr > 0 and isfinite(lr)):
             raise ValueError(f"lr must be positive and finite, got {lr}")
         self.network = network
-        self.lr, self.betas, self.eps = lr, betas, eps
+        self.constants = AdamConstants(lr)
         self.steps = 0
         self._weights = dict(network.named_parameters())
         self._mean = {name: torch.zeros_like(value.detach()) for name, value in self._weights.items()}
         self._square = {name: torch.zeros_like(value.detach()) for name, value in self._weights.items()}
+
+    @property
+    def lr(self) -> float:
+        return self.constants.lr
 
     def copy(self, network: MLP) -> Adam:
         """The same moments for a copy of the network."""
@@ -46,22 +47,13 @@ class Adam:
     def step(self) -> None:
         """Move every weight along its gradient."""
         moved = [(name, value, value.grad) for name, value in self._weights.items() if value.grad is not None]
-        (beta1, beta2), steps = self.betas, torch.tensor(float(self.steps))
-        adam(
+        adam_step_(
             [value for _, value, _ in moved],
             [slope for _, _, slope in moved if slope is not None],
             [self._mean[name] for name, _, _ in moved],
             [self._square[name] for name, _, _ in moved],
-            [],
-            [steps.clone() for _ in moved],
-            fused=True,
-            amsgrad=False,
-            beta1=beta1,
-            beta2=beta2,
-            lr=self.lr,
-            weight_decay=0.0,
-            eps=self.eps,
-            maximize=False,
+            self.steps,
+            self.constants,
         )
         self.steps += 1
         if self.network.table is not None:
@@ -70,13 +62,11 @@ class Adam:
     def schedule_rows(self, shrink: float, average: float) -> None:
         """Tell the row table, if there is one, what each step does to every row."""
         if self.network.table is not None:
-            self.network.table.schedule = RowSchedule(self.lr, self.betas, self.eps, shrink, average)
+            self.network.table.schedule = RowSchedule(lr=self.lr, shrink=shrink, average=average)
 
     def metric(self, name: str) -> torch.Tensor:
         """``(√v̂ + ε)/lr`` of a weight: the diagonal metric in which Adam's last step was a gradient step."""
-        correction = 1 - self.betas[1] ** self.steps
-        metric: torch.Tensor = (self._square[name] / correction).sqrt_().add_(self.eps).div_(self.lr)
-        return metric
+        return adam_metric(self._square[name], self.steps, self.constants)
 
     def resize(self) -> None:
         """After the network grew: moments of the old weights stay, those of new weights start at zero."""

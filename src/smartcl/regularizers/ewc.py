@@ -14,9 +14,8 @@ import torch.nn.functional as F
 
 from smartcl.network.inputs import Prepared
 from smartcl.network.mlp import MLP
-from smartcl.regularizers.growth import accumulated, grown
-from smartcl.regularizers.regularizer import QuadraticPenalty
-from smartcl.regularizers.sensitivity import CHUNK, mean_gradients
+from smartcl.regularizers.mean_gradients import CHUNK, mean_gradients
+from smartcl.regularizers.regularizer import QuadraticPenalty, accumulated, grown
 from smartcl.saved import Saved
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import torch
 
-from smartcl.network.mlp import MLP, DenseInput
+from smartcl.network.adam_step import MOST_STEPS
+from smartcl.network.first_layer import MatrixLayer
+from smartcl.network.mlp import MLP
 from smartcl.network.optim import Adam
 from smartcl.network.prox import group_lasso, prox_preconditioned, shrink_rows_, subgradient
-from smartcl.network.row_table.sleep import MOST_STEPS
 from smartcl.regularizers.regularizer import Regularizer
 from smartcl.saved import Saved
 from smartcl.settings import setting
@@ -49,7 +50,7 @@ class GroupLasso(Regularizer):
     @torch.no_grad()
     def after_step(self, network: MLP, optimizer: Adam) -> None:
         self._steps += has_slope(network)
-        if self.strength and self.form == "decoupled" and isinstance(network.first, DenseInput):
+        if self.strength and self.form == "decoupled" and isinstance(network.first, MatrixLayer):
             shrink_rows_(network.first.weight, optimizer.lr * self.strength)
 
     @torch.no_grad()
@@ -57,7 +58,7 @@ class GroupLasso(Regularizer):
         steps, self._steps = self._steps, 0
         if not self.strength:
             return
-        if isinstance(network.first, DenseInput):
+        if isinstance(network.first, MatrixLayer):
             weight = network.first.weight
             if self.form == "exact":
                 weight.copy_(prox_preconditioned(weight, optimizer.metric("first.weight"), self.strength * steps))

@@ -10,9 +10,8 @@ import torch
 
 from smartcl.network.inputs import Prepared
 from smartcl.network.mlp import MLP
-from smartcl.regularizers.growth import accumulated
-from smartcl.regularizers.regularizer import QuadraticPenalty
-from smartcl.regularizers.sensitivity import CHUNK, mean_gradients, pieces, summed_gradients
+from smartcl.regularizers.mean_gradients import CHUNK, mean_gradients, pieces, summed_gradients
+from smartcl.regularizers.regularizer import QuadraticPenalty, accumulated
 
 BATCH = 128
 

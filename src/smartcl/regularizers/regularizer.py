@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from copy import copy
 from typing import Any, Self
 
@@ -112,3 +113,22 @@ def within(network: MLP, saved: Saved, name: str) -> dict[str, torch.Tensor]:
         if any(mine > whole for mine, whole in zip(value.shape, weights[key].shape, strict=True)):
             values.refuse(key, f"has the shape {tuple(value.shape)}, larger than the weights it is for")
     return noted
+
+
+def grown(value: torch.Tensor, shape: torch.Size) -> torch.Tensor:
+    """``value`` in the first corner of a tensor of this shape, with zeros around it: what was first seen later.
+
+    >>> grown(torch.ones(1, 2), torch.Size((2, 3)))
+    tensor([[1., 1., 0.],
+            [0., 0., 0.]])
+    """
+    if value.shape == shape:
+        return value
+    result = value.new_zeros(shape)
+    result[tuple(slice(0, size) for size in value.shape)] = value
+    return result
+
+
+def accumulated(total: Mapping[str, torch.Tensor], more: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """``total + more`` by name, in new tensors of the shapes of ``more``."""
+    return {name: grown(total[name], value.shape) + value if name in total else value for name, value in more.items()}

@@ -10,14 +10,15 @@ relaxation says how far from the optimum the answer can be at most.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-import piqp
 from numpy.typing import NDArray
 
 from smartcl.data.batch import Ints
+from smartcl.errors import extra
 from smartcl.memory.pool import Pool, Selection
-from smartcl.selection.cosines import gradient_cosines
+from smartcl.network.gradients import gradient_cosines
 
 Floats = NDArray[np.float64]
 
@@ -77,13 +78,18 @@ def relaxation(cosines: Floats, count: int) -> tuple[Floats, float]:
     n = len(cosines)
     shift = float(np.linalg.eigvalsh(cosines)[0])
     convex = cosines - shift * np.eye(n)
-    solver = piqp.DenseSolver()
+    solver = quadratic_solver()
     solver.setup(convex, np.zeros(n), np.ones((1, n)), np.array([float(count)]), x_l=np.zeros(n), x_u=np.ones(n))
     solver.solve()
     x: Floats = np.nan_to_num(solver.result.x, nan=count / n).clip(0.0, 1.0)
     slope = convex @ x
     bound = np.sort(slope)[:count].sum() - x @ slope / 2 + shift * count / 2
     return x, float(bound)
+
+
+def quadratic_solver() -> Any:
+    """PIQP's, which is installed with the paper's extra: no other method needs it."""
+    return extra("piqp", "paper").DenseSolver()
 
 
 def swap_descent(cosines: Floats, order: Ints, count: int) -> Ints:
@@ -141,6 +147,9 @@ class GSSIQP:
     """
 
     scored = False
+
+    def __init__(self) -> None:
+        quadratic_solver()  # refused now, not when the memory is full
 
     def select(self, pool: Pool, room: int, rng: np.random.Generator) -> Selection:
         keep = np.arange(len(pool))

@@ -12,8 +12,7 @@ import torch.nn.functional as F
 
 from smartcl.data.batch import Ints
 from smartcl.memory.pool import Pool, Selection
-from smartcl.selection.balanced import groups_of
-from smartcl.selection.task_shares import fair_prefixes, fair_share, positions_by
+from smartcl.selection.fair_shares import fair_prefixes, fair_share, groups_of, positions_by
 
 
 def herd(features: torch.Tensor, count: int) -> Ints:
@@ -44,8 +43,8 @@ def as_measured(features: torch.Tensor, layer: str) -> torch.Tensor:
 class Herding:
     """Every class seen has the same number of bytes, and keeps in them the first of its samples in herding order.
 
-    A class is a label, or a pair of task and label where there is a note ``task``. A sample's score is its place in
-    the order: a class without new samples is cut by it, one with new samples is put in order again.
+    A class is a label, or a pair of task and label where tasks are stored. A sample's score is its place in the order:
+    a class without new samples is cut by it, one with new samples is put in order again.
 
     ``layer`` says by which features: ``"penultimate"``, normalised, as in the paper, or ``"logits"``, as in the
     reimplementation that came with GEM.

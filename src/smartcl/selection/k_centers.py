@@ -1,7 +1,8 @@
-"""Online k-centres: a sample is kept if it lies farther than a spacing from every sample kept before it.
+"""GSS-Clust and FSS-Clust: samples whose gradients, or features, lie well apart, by online k-centres.
 
-The clustering of GSS-Clust and FSS-Clust (Aljundi, Lin, Goujaud, Bengio, "Gradient based sample selection for online
-continual learning", NeurIPS 2019), after Charikar, Chekuri, Feder, Motwani, "Incremental clustering and dynamic
+A sample is kept if it lies farther than a spacing from every sample kept before it. Aljundi, Lin, Goujaud, Bengio,
+"Gradient based sample selection for online continual learning", NeurIPS 2019: the clustering variant of their
+comparison and its feature-space baseline, after Charikar, Chekuri, Feder, Motwani, "Incremental clustering and dynamic
 information retrieval", STOC 1997.
 """
 
@@ -10,13 +11,18 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
+from scipy.spatial.distance import pdist, squareform
 
 from smartcl.data.batch import Bools, Ints
 from smartcl.memory.pool import Pool, Selection
+from smartcl.network.gradients import gradient_cosines
 
 #: Samples closer than this are the same.
 COPY = 1e-100
+
+LAYERS = ("penultimate", "logits")
 
 #: A symmetric matrix of distances between samples.
 Distances = NDArray[np.float64]
@@ -74,6 +80,17 @@ def smallest_distance(distances: Distances) -> float:
     return float((distances + np.diag(np.full(len(distances), np.inf))).min(initial=np.inf))
 
 
+def squared_distances(features: torch.Tensor) -> Distances:
+    """``‖f_i − f_j‖²`` for all pairs of rows, exactly zero for equal rows.
+
+    >>> squared_distances(torch.tensor([[0.0, 0.0], [3.0, 4.0]]))
+    array([[ 0., 25.],
+           [25.,  0.]])
+    """
+    distances: Distances = squareform(pdist(features.double().numpy(), "sqeuclidean"))
+    return distances
+
+
 class KCenters:
     """Newcomers too close to the memory are passed over; over budget, all are thinned out from a random start.
 
@@ -104,3 +121,42 @@ class KCenters:
         spacing = smallest_distance(distances[:n, :n]) if n > 1 else 0.0
         new = pool.new[(distances[n:, :n] > spacing).all(axis=1) & (pool.sizes[n:] <= room)]
         return new[spread(distances[np.ix_(new, new)], spacing)]
+
+
+class GSSClust(KCenters):
+    """K-centres in ``1 − cosine`` of per-sample gradients; the spacing grows by one percent a pass.
+
+    >>> GSSClust().growth
+    1.01
+    """
+
+    def __init__(self, growth: float = 1.01) -> None:
+        super().__init__(growth)
+
+    def distances(self, pool: Pool) -> Distances:
+        return 1.0 - gradient_cosines(pool.geometry.trace(np.arange(len(pool))))
+
+
+class FSSClust(KCenters):
+    """K-centres in the squared distance between features; the spacing doubles at each pass.
+
+    It may keep far fewer samples than fit.
+
+    ``layer`` says which features: the ``"penultimate"`` activations, or the ``"logits"`` as the authors' code does.
+
+    >>> class Line:
+    ...     def features(self, index, layer):
+    ...         return torch.tensor([[0.0], [0.1], [2.0], [5.0]])[index]
+    >>> pool = Pool(np.full(4, 10), np.zeros(4, int), np.zeros(4, np.float32), n_memory=0, geometry=Line())
+    >>> len(FSSClust().select(pool, room=30, rng=np.random.default_rng(0)).keep)
+    3
+    """
+
+    def __init__(self, growth: float = 2.0, layer: str = "penultimate") -> None:
+        super().__init__(growth)
+        if layer not in LAYERS:
+            raise ValueError(f"layer must be one of {', '.join(LAYERS)}, got {layer!r}")
+        self.layer = layer
+
+    def distances(self, pool: Pool) -> Distances:
+        return squared_distances(pool.geometry.features(np.arange(len(pool)), self.layer))

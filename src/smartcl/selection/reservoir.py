@@ -1,19 +1,29 @@
-"""Reservoir sampling over samples of different sizes."""
+"""Policies that look at no sample: a uniform choice of the whole stream, everything, or nothing."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from smartcl.memory.pool import Pool, Selection, longest_fit
+from smartcl.memory.pool import Pool, Scores, Selection, longest_fit
+
+
+def drawn_keys(pool: Pool, rng: np.random.Generator) -> Scores:
+    """A random key for each sample: new ones draw theirs now, those in memory keep the one they came with.
+
+    The keys are exponential, not uniform: near zero, where the survivors of a long stream live, a float32 has all its
+    precision.
+    """
+    keys = pool.scores.copy()
+    keys[pool.n_memory :] = rng.standard_exponential(len(pool) - pool.n_memory, dtype=np.float32)
+    return keys
 
 
 class Reservoir:
     """Every sample of the stream is equally likely to be in memory, however long the stream (Vitter's reservoir).
 
-    Each sample draws a random key once; those with the smallest keys stay, as many as fit. The keys are exponential,
-    not uniform: near zero, where the survivors of a long stream live, a float32 has all its precision. If sizes
-    differ, a later sample may sit in the gap left by one that did not fit: usually less than one sample's bytes, and
-    where a single one takes an eighth of the memory or more, it may be passed over for several smaller ones.
+    Each sample draws a random key once; those with the smallest keys stay, as many as fit. If sizes differ, a later
+    sample may sit in the gap left by one that did not fit: usually less than one sample's bytes, and where a single one
+    takes an eighth of the memory or more, it may be passed over for several smaller ones.
 
     >>> rng = np.random.default_rng(0)
     >>> pool = Pool(np.full(6, 10), np.zeros(6, int), np.zeros(6, np.float32), n_memory=0, geometry=None)
@@ -24,7 +34,37 @@ class Reservoir:
     scored = True
 
     def select(self, pool: Pool, room: int, rng: np.random.Generator) -> Selection:
-        keys = pool.scores.copy()
-        keys[pool.n_memory :] = rng.standard_exponential(len(pool) - pool.n_memory, dtype=np.float32)
+        keys = drawn_keys(pool, rng)
         keep = longest_fit(np.argsort(keys, kind="stable"), pool.sizes, room)
         return Selection(keep, keys[keep])
+
+
+class Everything:
+    """Keeps every sample: for the upper end of a comparison, whose budget must be unbounded.
+
+    A memory whose budget is not refuses the first selection that does not fit it.
+
+    >>> pool = Pool(np.full(3, 10), np.zeros(3, int), np.zeros(3, np.float32), n_memory=2, geometry=None)
+    >>> Everything().select(pool, room=100, rng=np.random.default_rng(0)).keep
+    array([0, 1, 2])
+    """
+
+    scored = False
+
+    def select(self, pool: Pool, room: int, rng: np.random.Generator) -> Selection:
+        return Selection(np.arange(len(pool)), pool.scores)
+
+
+class Nothing:
+    """Keeps no sample.
+
+    >>> pool = Pool(np.full(3, 10), np.zeros(3, int), np.zeros(3, np.float32), n_memory=0, geometry=None)
+    >>> Nothing().select(pool, room=35, rng=np.random.default_rng(0)).keep
+    array([], dtype=int64)
+    """
+
+    scored = False
+
+    def select(self, pool: Pool, room: int, rng: np.random.Generator) -> Selection:
+        none = np.zeros(0, dtype=np.int64)
+        return Selection(none, pool.scores[none])

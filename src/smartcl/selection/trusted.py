@@ -6,6 +6,7 @@ import numpy as np
 
 from smartcl.data.batch import Bools, Ints
 from smartcl.memory.pool import Pool, Scores, Selection, longest_fit
+from smartcl.selection.reservoir import drawn_keys
 
 #: Stored samples looked at after each batch: the whole of a small memory, a random part of a large one.
 EXAMINED = 2000
@@ -54,8 +55,7 @@ class Trusted:
     scored = True
 
     def select(self, pool: Pool, room: int, rng: np.random.Generator) -> Selection:
-        keys = pool.scores.copy()
-        keys[pool.n_memory :] = rng.standard_exponential(len(pool) - pool.n_memory, dtype=np.float32)
+        keys = drawn_keys(pool, rng)
         if int(pool.sizes.sum()) <= room:
             return Selection(np.arange(len(pool)), keys)
         old = pool.old

@@ -8,7 +8,7 @@ import torch
 
 from helpers import assert_same_state
 from smartcl.network.prox import prox_preconditioned, row_norms, shrink_rows_
-from smartcl.network.row_table.sleep import RowSchedule, warm_decay
+from smartcl.network.row_table.missed_steps import RowSchedule, warm_decay
 from smartcl.network.row_table.table import RowTable
 
 WIDTH = 5

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from smartcl.cli.app import call
+from smartcl.paper.experiments.catalogue import TABLES
 from smartcl.paper.experiments.result_shape import is_result
 from smartcl.paper.experiments.results import ResultFolder
-from smartcl.paper.experiments.tables import TABLES
 
 SPEC = TABLES["table1"].specs(1)[0]
 

@@ -9,12 +9,14 @@ import pytest
 
 from smartcl.cli.app import call
 from smartcl.paper.experiments import results as results_module
-from smartcl.paper.experiments import tables
+from smartcl.paper.experiments.catalogue import TABLES
 from smartcl.paper.experiments.engines.engine import attempt
+from smartcl.paper.experiments.paper_tables import memory
 from smartcl.paper.experiments.results import ResultFolder
 from smartcl.paper.experiments.spec import RunSpec
 from smartcl.paper.experiments.sweep import missing, sweep
 from smartcl.paper.experiments.table import Row, Table
+from smartcl.paper.report.explanations import EXPLANATIONS
 
 QUICK = {"hidden": (8,), "iterations": 1}
 
@@ -62,8 +64,8 @@ def test_a_run_on_a_stand_in_is_saved_as_that_and_never_as_what_was_asked(tmp_pa
 @pytest.mark.filterwarnings("always:scikit-learn")
 def test_without_mnist_a_table_is_of_its_stand_in_throughout(tmp_path, capsys, monkeypatch):
     """What is there of MNIST is not mixed in; what was made of the stand-in is not made again, nor shown as MNIST."""
-    table = Table("tiny", "A table", "disjoint-mnist", (Row("ER", "er", QUICK),), ("10", "20"), tables.memory, {}, 1)
-    monkeypatch.setitem(tables.TABLES, "tiny", table)
+    table = Table("tiny", "A table", "disjoint-mnist", (Row("ER", "er", QUICK),), ("10", "20"), memory, {}, 1)
+    monkeypatch.setitem(TABLES, "tiny", table)
     ResultFolder(tmp_path).save(table.specs()[0], {"accuracy": 99.0, "stream": "disjoint-mnist"})
     monkeypatch.setenv("SMARTCL_DATA", str(tmp_path / "empty"))
     monkeypatch.setattr("smartcl.paper.datasets.mnist.MIRRORS", ())
@@ -108,8 +110,8 @@ def test_each_result_file_is_parsed_once(command, tmp_path, capsys, small_table,
         results.save(made, {"accuracy": float(made.seed), "accuracy_matrix": [[1.0]], "spec": made.as_dict()})
     monkeypatch.chdir(tmp_path)
     (tmp_path / "docs").mkdir()
-    monkeypatch.setattr("smartcl.paper.report.results_page.SHOWN", (small_table,))
-    monkeypatch.setattr("smartcl.paper.report.results_page.NOTES", {"small": ""})
+    monkeypatch.setattr("smartcl.paper.report.markdown_page.SHOWN", (small_table,))
+    monkeypatch.setitem(EXPLANATIONS, "small", "")
     parses = Parses(monkeypatch)
     assert call(command) == 0
     assert set(parses.texts.values()) == {1}
@@ -159,11 +161,11 @@ def small_table(monkeypatch):
         "disjoint-digits",
         (Row("ER", "er", QUICK, printed="ER"), Row("SMART", "smart", QUICK)),
         ("10", "20"),
-        tables.memory,
+        memory,
         {"ER": ((1.0, 0.1), (2.0, 0.2))},
         seeds=2,
     )
-    monkeypatch.setitem(tables.TABLES, "small", table)
+    monkeypatch.setitem(TABLES, "small", table)
     return table
 
 

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from statistics import fmean
 
 import pytest
 from scipy import stats
 
 from smartcl.cli.app import call
 from smartcl.paper.datasets.registry import DATASETS
-from smartcl.paper.experiments import tables
+from smartcl.paper.experiments.catalogue import TABLES
+from smartcl.paper.experiments.paper_tables import memory
 from smartcl.paper.experiments.results import ResultFolder
-from smartcl.paper.experiments.table import Row, Table
-from smartcl.paper.experiments.tables import TABLES
-from smartcl.paper.report.results_page import NOTES, results_page
+from smartcl.paper.experiments.table import Row, Table, own_rows, paired_differences
+from smartcl.paper.scores.intervals import paired_difference
 
 WHOLE = Row("whole", "er", at={"memory": "9 samples"})
 ROWS = (Row("SMART", "smart", printed="SMART", versus=WHOLE), WHOLE, Row("majority", "smart", reference="majority"))
@@ -84,7 +83,7 @@ def test_a_part_keeps_the_published_cells_of_its_columns(table: Table, results: 
 def test_reproduce_prints_each_column_with_its_metrics_and_what_to_know(
     table: Table, results: ResultFolder, tmp_path: Path, capsys, monkeypatch
 ) -> None:
-    monkeypatch.setitem(tables.TABLES, "toy", table)
+    monkeypatch.setitem(TABLES, "toy", table)
     assert call(["reproduce", "toy", "--show", "--results", str(tmp_path), "--column", "civil-mexico"]) == 0
     out = capsys.readouterr().out
     assert all(text in out for text in ("A toy: civil-mexico", "82.00", "+2.50 [", "6.0x", "samples held"))
@@ -92,31 +91,8 @@ def test_reproduce_prints_each_column_with_its_metrics_and_what_to_know(
     assert "flu-2011" not in out
 
 
-def test_the_page_prints_a_grid_per_metric_and_the_note(tmp_path: Path) -> None:
-    folder, table4 = ResultFolder(tmp_path), TABLES["table4"]
-    row = next(row for row in table4.rows if row.label == "smart")
-    lines = {name: {"accuracy": 80.0, "balanced_accuracy": 50.0, "auc": 0.5} for name in ("majority", "base_rate")}
-    lines["logistic_regression"] = {"accuracy": 60.0, "balanced_accuracy": 51.0, "auc": 0.511}
-    for seed, auc in enumerate((0.52, 0.53)):
-        scores = {"accuracy": 70.0, "balanced_accuracy": 52.0, "auc": auc}
-        folder.save(table4.spec(row, "civil-brazil", seed), {**scores, "references": lines})
-    page = results_page(folder)
-    section = page[page.index("## table4:") : page.index("## samples:")]
-    assert [line.split("|")[1].strip() for line in section.splitlines() if "civil-brazil |" in line] == [
-        "accuracy, %",
-        "balanced accuracy, %",
-        "AUC",
-        "accuracy of",
-    ]
-    assert "| smart − majority | -10.00 [-10.00, -10.00] (2) | – |" in section
-    assert f"| smart | {fmean((0.52, 0.53)):.3f} ± 0.007 (2) | – |" in section
-    assert "| logistic regression, offline | 0.511 ± 0.000 (2) | – |" in section
-    assert "near chance" in section
-
-
 def test_every_table_can_name_all_its_runs() -> None:
-    for name, table in TABLES.items():
-        assert name in NOTES
+    for table in TABLES.values():
         assert {spec.dataset for spec in table.specs(1)} <= DATASETS.keys()
         for row in table.rows:
             assert row.printed is None or len(table.published[row.printed]) <= len(table.columns)
@@ -135,3 +111,35 @@ def test_rows_beyond_the_paper_ask_for_three_seeds_and_joint_training_for_one_me
     }
     assert {spec.seed for spec in table1.specs(4) if spec.method == "er"} == {0, 1, 2, 3}
     assert len({spec for spec in table1.specs() if spec.method == "joint"}) == 3
+
+
+PAIRED_ROWS = (Row("ER", "er"), Row("theirs", "smart-paper"), Row("ours", "smart"))
+PAIRED = Table("small", "A small table", "disjoint-digits", PAIRED_ROWS, ("10", "20"), memory, {})
+
+
+def test_the_interval_is_that_of_the_paired_t_test():
+    ours, theirs = [91.2, 90.1, 93.3, 92.0, 90.4], [90.9, 88.0, 93.5, 90.1, 89.9]
+    interval = stats.ttest_rel(ours, theirs).confidence_interval(0.95)
+    found = paired_difference(ours, theirs)
+    assert (found.low, found.high) == (pytest.approx(interval.low), pytest.approx(interval.high))
+    assert found.n == 5
+
+
+def test_pairs_are_the_seeds_both_rows_have(tmp_path):
+    results = ResultFolder(tmp_path)
+    accuracies = {"smart": {0: 95.0, 1: 93.0, 2: 99.0}, "er": {0: 90.0, 1: 91.0}, "smart-paper": {2: 98.5}}
+    for row in PAIRED_ROWS:
+        for seed, accuracy in accuracies[row.method].items():
+            results.save(PAIRED.spec(row, "10", seed), {"accuracy": accuracy})
+    lines = {(line["row"], line["versus"]): line for line in paired_differences(PAIRED, 3, results)}
+    assert lines.keys() == {("ours", "ER"), ("ours", "theirs")}  # the paper's SMART and ER have no seed in common
+    against_er, against_theirs = lines.values()
+    assert (against_er["column"], against_er["difference"], against_er["n"]) == ("10", 3.5, 2)
+    interval = stats.ttest_rel([95.0, 93.0], [90.0, 91.0]).confidence_interval(0.95)
+    assert [against_er["low"], against_er["high"]] == pytest.approx([interval.low, interval.high])
+    assert (against_theirs["difference"], against_theirs["low"], against_theirs["n"]) == (0.5, None, 1)
+
+
+def test_a_table_without_smart_sets_its_regulariser_against_the_others():
+    assert {row.method for row in own_rows(TABLES["table1"])} == {"smart", "smart-paper"}
+    assert {row.method for row in own_rows(TABLES["table3"])} == {"ncc"}

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from smartcl.paper.experiments.catalogue import TABLES
 from smartcl.paper.experiments.results import ResultFolder
 from smartcl.paper.experiments.spec import RunSpec
 from smartcl.paper.experiments.table import Row
-from smartcl.paper.experiments.tables import TABLES
 
 MATRIX = [[99.0, 40.0], [81.0, 97.0]]
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from made_results import fill
 
-from smartcl.paper.report.write import write_report
+from smartcl.paper.report.html_page import write_report
 
 CHROMIUM = next(
     (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), ""

@@ -11,9 +11,8 @@ from rich.console import Console
 from smartcl.cli.app import call
 from smartcl.paper.experiments.feature_ranking import FATES
 from smartcl.paper.experiments.keywords import KeywordStudy
-from smartcl.paper.report.figures import save_figure
-from smartcl.paper.report.keywords_figure import COLOURS, KEY, draw_keywords, write_keywords
-from smartcl.paper.report.keywords_table import keyword_grid
+from smartcl.paper.report.keywords_figure import COLOURS, KEY, draw_keywords, keyword_grid, write_keywords
+from smartcl.paper.report.pictures import save_picture
 
 WORDS = ["strike", "march", "rain", "a_word_much_longer_than_others", "vote"]
 RESULT = {
@@ -38,7 +37,7 @@ def texts_of(axes):
 
 
 def test_the_csv_has_a_line_per_task_and_rank(study, tmp_path):
-    write_keywords(study, tmp_path / "words.csv")
+    write_keywords(study, tmp_path / "words")
     with (tmp_path / "words.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert [(row["task"], row["rank"], row["name"]) for row in rows[:4]] == [
@@ -67,7 +66,7 @@ def test_the_picture_shows_each_word_in_the_colour_of_its_fate(study, tmp_path):
         assert texts[word].get_color() == COLOURS[fate]
     assert [f"{n} {KEY[fate]}" in texts for n, fate in zip((1, 1, 1, 2), FATES, strict=True)] == [True] * 4
     assert len(axes.lines) == 3  # strike twice, rain once: a line only where a word stays
-    svg, png = save_figure(figure, tmp_path / "v1.0 words")
+    svg, png = save_picture(figure, tmp_path / "v1.0 words")
     assert (svg.name, png.name) == ("v1.0 words.svg", "v1.0 words.png")
     assert ">strike<" in svg.read_text()
     assert png.read_bytes().startswith(b"\x89PNG")

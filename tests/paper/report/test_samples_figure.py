@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from smartcl.paper.experiments.results import ResultFolder
-from smartcl.paper.experiments.samples_held import HELD, held_curves
+from smartcl.paper.experiments.samples_held import HELD_RUNS, held_curves
 from smartcl.paper.experiments.spec import RunSpec
-from smartcl.paper.report.samples_figure import draw_samples, write_samples_figure
+from smartcl.paper.report.samples_figure import draw_samples, write_samples
 
-DIGITS = replace(HELD, columns=("disjoint-digits",))
+DIGITS = replace(HELD_RUNS, columns=("disjoint-digits",))
 
 
 def save(folder, method, samples, sizes, seed=0):
@@ -32,7 +32,7 @@ def results(tmp_path):
 
 
 def test_the_csv_compares_with_whole_storage_at_each_look(results, tmp_path):
-    written = write_samples_figure(list(held_curves(DIGITS, 1, results)), tmp_path / "out")
+    written = write_samples(list(held_curves(DIGITS, 1, results)), tmp_path / "out")
     assert {path.name for path in written} == {path.name for path in (tmp_path / "out").iterdir()}
     with (tmp_path / "out" / "figure-samples.csv").open(newline="") as file:
         rows = [row for row in csv.DictReader(file) if row["method"] == "smart"]
@@ -56,9 +56,9 @@ def test_seeds_are_averaged(results):
     save(results, "smart", [10, 40, 100], [200, 400, 1400], seed=1)
     curve = next(held_curves(DIGITS, 3, results))
     assert (curve.seeds, curve.samples.tolist(), curve.bytes.tolist()) == (2, [10, 30, 80], [200, 400, 1300])
-    assert not list(held_curves(replace(HELD, columns=("split-mnist",)), 3, results))
+    assert not list(held_curves(replace(HELD_RUNS, columns=("split-mnist",)), 3, results))
 
 
 def test_without_runs_nothing_is_written(tmp_path):
-    assert write_samples_figure([], tmp_path / "out") == []
+    assert write_samples([], tmp_path / "out") == []
     assert not (tmp_path / "out").exists()

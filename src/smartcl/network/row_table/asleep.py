@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
+from typing import Self
 
 import torch
 
 from smartcl.network.prox import shrink_factor
 from smartcl.network.row_table.awake import RowState, grown
-from smartcl.network.row_table.sleep import RowSchedule, pushes, trails
+from smartcl.network.row_table.missed_steps import RowSchedule, pushes, trails
+from smartcl.saved import Saved
 
 
 @dataclass
@@ -30,7 +32,7 @@ class SleepingRows:
     products: torch.Tensor
 
     @classmethod
-    def none(cls, width: int) -> SleepingRows:
+    def none(cls, width: int) -> Self:
         weight, mean, square, average = (torch.zeros(0, width) for _ in range(4))
         return cls(weight, mean, square, average, torch.zeros(0, dtype=torch.int64), torch.zeros(0, 3))
 
@@ -39,7 +41,7 @@ class SleepingRows:
         return len(self.weight)
 
     def columns(self) -> dict[str, torch.Tensor]:
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+        return {column.name: getattr(self, column.name) for column in fields(self)}
 
     def take(self, rows: torch.Tensor) -> SleepingRows:
         """Copies of some rows."""
@@ -49,6 +51,20 @@ class SleepingRows:
         """Some rows as these others are."""
         for name, column in self.columns().items():
             column.index_copy_(0, rows, getattr(others, name))
+
+    @classmethod
+    def from_state(cls, saved: Saved, width: int, step: int) -> Self:
+        """Rows of this width that a table saved at this step, or a refusal."""
+        rows = len(saved.tensor("weight", (None, width)))
+        columns = {
+            name: saved.tensor(name, (rows, *column.shape[1:]), column.dtype).clone()
+            for name, column in cls.none(width).columns().items()
+        }
+        if bool(((columns["last"] < 0) | (columns["last"] > step)).any()):
+            saved.refuse("last", f"must lie from 0 to {step}, the steps taken")
+        if bool((columns["square"] < 0).any()):
+            saved.refuse("square", "must not be negative")
+        return cls(**columns)
 
     def grow(self, capacity: int) -> None:
         """Make room for so many rows; what a new one holds is arbitrary."""
@@ -124,6 +140,27 @@ class SleepingRows:
         own, across, path = self.products[rows].double().unbind(dim=1)
         norm = (own - 2 * reach * across + reach.square() * path).clamp_(min=0).sqrt_()
         return reach, norm, (now - last).double() * schedule.shrink
+
+
+@dataclass
+class Journal:
+    """How a table was when a call began: its size, its step, and the rows that changed since, as they were."""
+
+    used: int
+    step: int
+    row_of: torch.Tensor
+    asleep: SleepingRows
+    before: list[tuple[torch.Tensor, SleepingRows]] = field(default_factory=list)
+    _noted: torch.Tensor | None = None
+
+    def note(self, rows: torch.Tensor, asleep: SleepingRows) -> None:
+        """These rows are about to change; what is noted already, and what was not there yet, is passed over."""
+        if self._noted is None:
+            self._noted = torch.zeros(self.used, dtype=torch.bool)
+        rows = rows[rows < self.used]
+        rows = rows[~self._noted[rows]]
+        self.before.append((rows, asleep.take(rows)))
+        self._noted[rows] = True
 
 
 def _path(mean: torch.Tensor, square: torch.Tensor, last: torch.Tensor, schedule: RowSchedule) -> torch.Tensor:

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import torch
-from torch.optim.adam import adam
 
+from smartcl.network.adam_step import adam_metric, adam_step_
 from smartcl.network.prox import prox_preconditioned, shrink_rows_
-from smartcl.network.row_table.sleep import AVERAGE_EVERY, RowSchedule, warm_decay
+from smartcl.network.row_table.missed_steps import AVERAGE_EVERY, RowSchedule, warm_decay
 
 #: Rows worked on at a time: what is made of them stays in the cache.
 PIECE = 256
@@ -84,25 +84,10 @@ class AwakeRows:
     @torch.no_grad()
     def step(self, gradient: torch.Tensor, schedule: RowSchedule, now: int) -> None:
         """Adam's step number ``now`` on every row, then the shrinkage and the average."""
-        rows, s, (beta1, beta2) = self.state, schedule, schedule.betas
-        adam(
-            [rows.weight],
-            [gradient],
-            [rows.mean],
-            [rows.square],
-            [],
-            [torch.tensor(now - 1.0)],
-            fused=True,
-            amsgrad=False,
-            beta1=beta1,
-            beta2=beta2,
-            lr=s.lr,
-            weight_decay=0.0,
-            eps=s.eps,
-            maximize=False,
-        )
-        if s.shrink:
-            shrink_rows_(rows.weight, s.shrink)
+        rows = self.state
+        adam_step_([rows.weight], [gradient], [rows.mean], [rows.square], now - 1, schedule)
+        if schedule.shrink:
+            shrink_rows_(rows.weight, schedule.shrink)
         if now % AVERAGE_EVERY == 0:
             self.follow(schedule, now)
 
@@ -111,7 +96,7 @@ class AwakeRows:
         """The group lasso's proximal step in the metric of Adam's step number ``now``."""
         for some in self.pieces():
             rows = self._state[some]
-            metric = rows.square.div(1 - schedule.betas[1] ** now).sqrt_().add_(schedule.eps).div_(schedule.lr)
+            metric = adam_metric(rows.square, now, schedule)
             rows.weight.copy_(prox_preconditioned(rows.weight, metric, strength))
             # No proximal step reaches a sleeping row: stale momentum would revive a dead one for good.
             rows.mean.mul_((rows.weight != 0).any(dim=1, keepdim=True))

@@ -9,41 +9,20 @@ non-zeros and those it replays.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from threading import RLock, get_ident
 from typing import Any
 
 import torch
 
+from smartcl.network.adam_step import MOST_STEPS
 from smartcl.network.prox import row_norms
-from smartcl.network.row_table.asleep import SleepingRows
+from smartcl.network.row_table.asleep import Journal, SleepingRows
 from smartcl.network.row_table.awake import AwakeRows, grown
-from smartcl.network.row_table.sleep import MOST_STEPS, RowSchedule
+from smartcl.network.row_table.missed_steps import RowSchedule
 from smartcl.saved import Saved
 
 #: Sleeping rows looked at at a time: what is made of them stays in the cache.
 PIECE = 1024
-
-
-@dataclass
-class Journal:
-    """How a table was when a call began: its size, its step, and the rows that changed since, as they were."""
-
-    used: int
-    step: int
-    row_of: torch.Tensor
-    asleep: SleepingRows
-    before: list[tuple[torch.Tensor, SleepingRows]] = field(default_factory=list)
-    _noted: torch.Tensor | None = None
-
-    def note(self, rows: torch.Tensor, asleep: SleepingRows) -> None:
-        """These rows are about to change; what is noted already, and what was not there yet, is passed over."""
-        if self._noted is None:
-            self._noted = torch.zeros(self.used, dtype=torch.bool)
-        rows = rows[rows < self.used]
-        rows = rows[~self._noted[rows]]
-        self.before.append((rows, asleep.take(rows)))
-        self._noted[rows] = True
 
 
 class RowTable:
@@ -229,22 +208,13 @@ class RowTable:
         saved = Saved(state, "table")
         step = saved.whole("step", 0, MOST_STEPS)
         row_of = saved.tensor("row_of", (self.n_features,), torch.int32)
-        width = self._leaf.shape[1]
-        used = len(saved.tensor("weight", (None, width)))
-        known = row_of[row_of >= 0]
+        asleep = SleepingRows.from_state(saved, self._leaf.shape[1], step)
+        used, known = len(asleep), row_of[row_of >= 0]
         if int(row_of.min()) < -1 or len(known) != used or not torch.equal(known.sort().values, torch.arange(used)):
             saved.refuse("row_of", f"must number the {used} rows there are, each once")
-        shapes = {name: tuple(column.shape[1:]) for name, column in self.asleep.columns().items()}
-        dtypes = {name: column.dtype for name, column in self.asleep.columns().items()}
-        columns = {name: saved.tensor(name, (used, *shape), dtypes[name]) for name, shape in shapes.items()}
-        if bool(((columns["last"] < 0) | (columns["last"] > step)).any()):
-            saved.refuse("last", f"must lie from 0 to {step}, the steps taken")
-        if bool((columns["square"] < 0).any()):
-            saved.refuse("square", "must not be negative")
         self._dismiss()
-        self.step, self._row_of, self._used = step, row_of.clone(), used
-        self.asleep = SleepingRows(**{name: column.clone() for name, column in columns.items()})
-        self._position = torch.full((self._used,), -1)
+        self.step, self._row_of, self._used, self.asleep = step, row_of.clone(), used, asleep
+        self._position = torch.full((used,), -1)
 
     def unfinished(self) -> list[torch.Tensor]:
         """What a batch has made of the rows awake: all that must be finite for it to count."""

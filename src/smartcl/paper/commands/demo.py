@@ -10,15 +10,16 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from smartcl.cli.progress import live_bars
+from smartcl.cli.live_bars import live_bars
 from smartcl.cli.usage import Seed, arguments_checked, failure_of
+from smartcl.errors import extra
 from smartcl.files.outputs import check_file
 from smartcl.memory import format_bytes
 from smartcl.paper.experiments.engines.local import LocalEngine, Step
 from smartcl.paper.experiments.run import prepare_run, run
 from smartcl.paper.experiments.spec import RunSpec
 from smartcl.paper.experiments.sweep import results_of
-from smartcl.paper.report.comparison import draw_comparison
+from smartcl.paper.report.demo_figure import draw_comparison
 
 DATASET = "disjoint-mnist"
 METHODS = {"er": "plain replay", "smart": "SMART"}
@@ -36,6 +37,7 @@ def demo(
         if out.suffix.lower() != ".png":
             raise ValueError(f"--out must end in .png, got {out}")
         check_file(out)
+        extra("matplotlib", "paper")
         specs = [RunSpec(DATASET, method, memory, seed=seed, parameters=PARAMETERS) for method in METHODS]
         for spec in specs:
             prepare_run(spec, data)

@@ -8,9 +8,10 @@ from typing import Annotated
 import typer
 
 from smartcl.cli.usage import arguments_checked
+from smartcl.errors import extra
 from smartcl.files.outputs import check_writable
 from smartcl.paper.experiments.tensorboard import prepare_tensorboard, write_events
-from smartcl.paper.report.write import write_report
+from smartcl.paper.report.html_page import write_report
 
 
 def report(
@@ -23,11 +24,12 @@ def report(
     """Write one HTML page of all results, every plot as SVG, every table as CSV."""
     with arguments_checked():
         check_writable(out)
+        extra("matplotlib", "paper")
         if tensorboard is not None:
             prepare_tensorboard(tensorboard)
     made = write_report(results, out)
     print(f"page: {out / 'index.html'} ({len(made.runs.all)} runs)")
-    print(f"plots: {len(made.drawings)} in {out / 'figures'}; tables: {len(made.sheets)} in {out / 'tables'}")
+    print(f"plots: {len(made.drawings)} in {out / 'figures'}; tables: {len(made.grids)} in {out / 'tables'}")
     if tensorboard is not None:
         for result in made.runs.all:
             write_events(result, tensorboard)

@@ -1,9 +1,12 @@
-"""``smartcl reproduce``: the paper's evaluation, run by run, with what is already there."""
+"""``smartcl reproduce``: the paper's evaluation, run by run, with what is already there.
+
+Nothing of the report is loaded before there is something to show or to draw.
+"""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -11,18 +14,17 @@ from typing import Annotated, Any, Literal
 
 import typer
 from rich.console import Console
-from rich.markup import escape
-from rich.table import Table as Grid
 
-from smartcl.cli.say import say
+from smartcl.cli.one_line import say
 from smartcl.cli.usage import arguments_checked, json_text
+from smartcl.errors import extra
 from smartcl.files.outputs import check_writable
 from smartcl.paper.commands.sweep_progress import describe, sweep_progress
-from smartcl.paper.datasets.registry import DATASETS, sources_here
+from smartcl.paper.datasets.registry import sources_here
+from smartcl.paper.experiments.catalogue import Artefact, artefact_data, find_artefacts, known_names, quick
 from smartcl.paper.experiments.engines.engine import Engine
 from smartcl.paper.experiments.engines.local import LocalEngine
 from smartcl.paper.experiments.engines.ray import RayEngine
-from smartcl.paper.experiments.metrics import METRICS
 from smartcl.paper.experiments.results import ResultFolder
 from smartcl.paper.experiments.run import run
 from smartcl.paper.experiments.spec import RunSpec
@@ -30,9 +32,6 @@ from smartcl.paper.experiments.sweep import missing, sweep
 from smartcl.paper.experiments.table import Table
 from smartcl.paper.experiments.tensorboard import prepare_tensorboard, write_events
 from smartcl.paper.experiments.tuning import FIRST_SEED
-from smartcl.paper.report.artefacts import Artefact, artefact_data, find_artefacts, known_names, nothing, quick
-from smartcl.paper.report.cells import beside, measured, paired_rows
-from smartcl.paper.report.runs import count
 
 
 def reproduce(
@@ -85,10 +84,12 @@ def reproduce(
     folder = ResultFolder(results)
     specs = _specs(artefacts, seeds)
     wanted = [] if show else missing(specs, folder)
+    written = [] if show else [each for each, artefact in artefacts.items() if artefact.files]
     with arguments_checked():
-        for target in (results, *(out for artefact in artefacts.values() if artefact.write is not nothing)):
+        for target in (results, *([out] if written else [])):
             if wanted:
                 check_writable(target)
+        _check_extras(wanted, [artefacts[each] for each in written])
     sources = sources_here({spec.dataset for spec in wanted}, data)
     if any(spec.source != sources.get(spec.dataset, spec.source) for spec in wanted):
         artefacts = {each: _learned_from(sources, artefact) for each, artefact in artefacts.items()}
@@ -100,15 +101,16 @@ def reproduce(
         print(json_text(list(said.values()) if name == "all" else said[name]))
     for each, artefact in artefacts.items():
         if not as_json:
-            _print(artefact, said[each], paired)
-        for path in [] if show else artefact.write(said[each], out):
-            print(f"written: {path}", file=sys.stderr)
+            _print(each, artefact, said[each], paired)
+        if each in written:
+            _write(each, said[each], out)
     if tensorboard is not None:
         found = {spec: folder.load(spec) for spec in dict.fromkeys(specs)}
         there = {spec: result for spec, result in found.items() if result is not None and "accuracy_matrix" in result}
         for spec, result in there.items():
             write_events({**result, "spec": spec.as_dict()}, tensorboard)
-        print(f"written: event files of {count(len(there))} below {tensorboard}", file=sys.stderr)
+        runs = "1 run" if len(there) == 1 else f"{len(there)} runs"
+        print(f"written: event files of {runs} below {tensorboard}", file=sys.stderr)
     for spec, reason in failures.items():
         say(f"failed: {describe(spec)}: {reason}")
     if failures:
@@ -142,53 +144,24 @@ def _run(specs: list[RunSpec], results: ResultFolder, engine: Engine, data: Path
         return sweep(specs, results, engine, finished, partial(run, data_dir=data))
 
 
-def _print(artefact: Artefact, data: dict[str, Any], paired: bool) -> None:
+def _check_extras(wanted: list[RunSpec], written: Iterable[Artefact]) -> None:
+    """Before the first run: what its method and the pictures at the end need is installed."""
+    if any(spec.method == "gss-iqp" for spec in wanted):
+        extra("piqp", "paper")
+    if any(artefact.drawn for artefact in written):
+        extra("matplotlib", "paper")
+
+
+def _print(name: str, artefact: Artefact, data: dict[str, Any], paired: bool) -> None:
+    from smartcl.paper.report.renderings import shown
+
     console = Console()
-    for table, said in zip(artefact.tables, data.get("tables", [data]), strict=True):
-        for grid in _grids(table, said["cells"]):
-            console.print(grid)
-        for note in dict.fromkeys(DATASETS[spec.dataset].note for spec in table.specs(1)):
-            if note is not None:
-                console.print(note)
-        for stream in said["streams"]:
-            if "could not be had" in stream:
-                console.print(f"These runs are on {stream}.")
-        if paired and said.get("paired"):
-            console.print(_paired_grid(table, said["paired"]))
-    for each in artefact.text(data):
+    for each in shown(name, artefact, data, paired):
         console.print(each)
 
 
-def _grids(table: Table, cells: list[dict[str, Any]]) -> Iterator[Grid]:
-    """One grid of the table's columns; where there is more than one metric, a grid of those for each column."""
-    if len(table.metrics) == 1:
-        yield _grid(table.title, table.columns, cells)
-        return
-    headings = [METRICS[metric] for metric in table.metrics]
-    for column in table.columns:
-        yield _grid(f"{table.title}: {column}", headings, [cell for cell in cells if cell["column"] == column])
+def _write(name: str, data: dict[str, Any], out: Path) -> None:
+    from smartcl.paper.report.renderings import RENDERINGS
 
-
-def _grid(title: str, headings: Sequence[str], cells: list[dict[str, Any]]) -> Grid:
-    below = {"published": "published below", "versus": "against the row below: ratio, or difference [95%]"}
-    said = [words for kind, words in below.items() if any(cell[kind] is not None for cell in cells)]
-    grid = Grid(title=", ".join([f"{title}; mean ± deviation (n)", *said]), title_justify="left")
-    grid.add_column("")
-    for heading in headings:
-        grid.add_column(heading, justify="right")
-    by_row: dict[str, list[dict[str, Any]]] = {}
-    for cell in cells:
-        by_row.setdefault(cell["row"], []).append(cell)
-    for label, row in by_row.items():
-        grid.add_row(label, *("\n".join([measured(cell), *(f"[dim]{x}[/dim]" for x in beside(cell))]) for cell in row))
-    return grid
-
-
-def _paired_grid(table: Table, lines: list[dict[str, Any]]) -> Grid:
-    grid = Grid(title=f"{table.title}; paired difference [95% interval] (n)", title_justify="left")
-    grid.add_column("")
-    for column in table.columns:
-        grid.add_column(column, justify="right")
-    for label, *cells in paired_rows(lines, table.columns):
-        grid.add_row(label, *map(escape, cells))
-    return grid
+    for path in RENDERINGS[name].write(data, out):
+        print(f"written: {path}", file=sys.stderr)

@@ -10,8 +10,8 @@ import typer
 from smartcl.cli.usage import arguments_checked
 from smartcl.files.outputs import check_file
 from smartcl.paper.experiments.migration import migrate
-from smartcl.paper.experiments.results import ResultFolder
-from smartcl.paper.report.results_page import results_page
+from smartcl.paper.report.loaded_runs import Runs
+from smartcl.paper.report.markdown_page import markdown_page
 
 
 def results(
@@ -26,5 +26,5 @@ def results(
         check_file(page)
     if rename:
         print(migrate(folder))
-    page.write_text(results_page(ResultFolder(folder)), encoding="utf-8")
+    page.write_text(markdown_page(Runs(folder)), encoding="utf-8")
     print(f"page: {page}")

@@ -11,18 +11,17 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from smartcl.cli.progress import bar_for, live_bars
+from smartcl.cli.live_bars import bar_for, live_bars
 from smartcl.cli.usage import Seed, arguments_checked, assignments, failure_of, json_text
+from smartcl.errors import extra
 from smartcl.files.outputs import check_writable
 from smartcl.memory import format_bytes
 from smartcl.paper.datasets.registry import DATASETS
 from smartcl.paper.experiments.keywords import KeywordStudy
-from smartcl.paper.experiments.metrics import SCORES, format_value
+from smartcl.paper.experiments.measures import SCORES, format_value
 from smartcl.paper.experiments.run import prepare_run
 from smartcl.paper.experiments.spec import RunSpec
 from smartcl.paper.experiments.tensorboard import prepare_tensorboard, write_events
-from smartcl.paper.report.keywords_figure import write_keywords_figure
-from smartcl.paper.report.keywords_table import keyword_grid
 
 #: More tasks than this are summed up.
 MANY_TASKS = 15
@@ -53,6 +52,7 @@ def run_command(
             prepare_tensorboard(tensorboard)
         if keywords is not None:
             check_writable(keywords)
+            extra("matplotlib", "paper")
         prepared = prepare_run(spec, data)
         if keywords is not None and not prepared.stream.spec.sparse:
             raise ValueError(f"--keywords is for streams of keywords, and {dataset} has none")
@@ -66,14 +66,20 @@ def run_command(
     else:
         _show(result)
     if keywords is not None:
-        study = KeywordStudy.of(result)
-        if not as_json:
-            Console().print(keyword_grid(study))
-        written = write_keywords_figure(study, keywords / f"keywords-{dataset}")
-        if not as_json:
-            print("written:", ", ".join(map(str, written)))
+        _show_keywords(result, keywords / f"keywords-{dataset}", as_json)
     if failure is not None:
         raise failure
+
+
+def _show_keywords(result: dict[str, Any], stem: Path, as_json: bool) -> None:
+    from smartcl.paper.report.keywords_figure import keyword_grid, write_keywords  # a run alone needs no report
+
+    study = KeywordStudy.of(result)
+    if not as_json:
+        Console().print(keyword_grid(study))
+    written = write_keywords(study, stem)
+    if not as_json:
+        print("written:", ", ".join(map(str, written)))
 
 
 def _show(result: dict[str, Any]) -> None:

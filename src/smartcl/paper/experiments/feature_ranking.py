@@ -1,4 +1,4 @@
-"""Which input features a network listens to most, task after task, and what becomes of them.
+"""Which input features a network listens to most, what becomes of them, and how many of the true ones are among them.
 
 A feature is *in the top* after a task if its score (the norm of its first-layer weights) is among the ``k`` largest,
 and above zero. Over the tasks every feature that was ever in the top has one fate:
@@ -19,18 +19,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smartcl.data.batch import Ints
+from smartcl.network.mlp import MLP
+from smartcl.paper.datasets.simulated import SimulatedEvents
 
 PERSISTS, RETURNS, NEW, VANISHES = FATES = ("persists", "returns", "new", "vanishes")
 
 
 @dataclass(frozen=True)
 class Career:
-    """A feature's time in the top: the first and the last task it was in it after, how many in all, and its fate."""
+    """A feature's time in the top: the first and the last task it was in it after, and its fate."""
 
     feature: int
     first: int
     last: int
-    tasks: int
     fate: str
 
 
@@ -62,9 +63,7 @@ def careers(tops: Sequence[Ints]) -> list[Career]:
         for feature in top:
             appearances.setdefault(int(feature), []).append(task)
     end = len(tops) - 1
-    return [
-        Career(feature, tasks[0], tasks[-1], len(tasks), _fate(tasks, end)) for feature, tasks in appearances.items()
-    ]
+    return [Career(feature, tasks[0], tasks[-1], _fate(tasks, end)) for feature, tasks in appearances.items()]
 
 
 def _fate(tasks: list[int], end: int) -> str:
@@ -73,3 +72,22 @@ def _fate(tasks: list[int], end: int) -> str:
     if tasks[0] == end > 0:
         return NEW
     return PERSISTS if len(tasks) == end - tasks[0] + 1 else RETURNS
+
+
+@dataclass(frozen=True)
+class Recovery:
+    """Two shares of a simulation's truth: of the planted precursors found, of the irrelevant keywords forgotten."""
+
+    found: float
+    forgotten: float
+
+
+def recovery(events: SimulatedEvents, network: MLP) -> Recovery:
+    """Found: among as many top features by group norm as were planted. Forgotten: without any weight left."""
+    planted = events.planted
+    top = top_features(network.group_norms().numpy(), len(planted))
+    irrelevant = np.setdiff1d(np.arange(events.stream.n_features), planted)
+    return Recovery(
+        found=float(np.isin(planted, top).mean()),
+        forgotten=float((~network.alive().numpy()[irrelevant]).mean()),
+    )

@@ -1,6 +1,7 @@
 """The case study of keywords: the features a run listens to most after each task, and which of them persist.
 
 A run on a sparse stream notes its ``NOTED`` strongest features at the end of each task; a study is a view of them.
+The runs of the keyword table are on words that have names, and on the paper's country.
 """
 
 from __future__ import annotations
@@ -14,11 +15,29 @@ import numpy as np
 from smartcl.learners.learner import Learner
 from smartcl.paper.datasets.task_stream import TaskStream
 from smartcl.paper.experiments.feature_ranking import Career, careers, top_features
+from smartcl.paper.experiments.results import ResultFolder
+from smartcl.paper.experiments.table import Counted, Row, Table, results_of
 
 #: How many features a study notes after each task: the largest top that can be shown.
 NOTED = 100
 #: As many as in the paper's table.
 TOP = 15
+
+#: A forgetting strong enough to be seen. At the default, nearly none, every word keeps its weights, and the largest
+#: belong to words seen twice: the optimizer moves a rare word's weights as far as a common one's.
+FORGETFUL = {"alpha": 0.003, "hidden": (100,), "iterations": 10}
+MEMORY = {"newsgroups": "1MB", "civil-brazil": "300 samples"}
+
+KEYWORD_RUNS = Table(
+    "keywords",
+    "The runs whose strongest features are shown",
+    None,
+    (Row("smart, forgetful", "smart", FORGETFUL),),
+    tuple(MEMORY),
+    lambda dataset: {"dataset": dataset, "memory": MEMORY[dataset]},
+    {},
+    seeds=1,
+)
 
 
 @dataclass(frozen=True)
@@ -91,3 +110,10 @@ def feature_names(stream: TaskStream) -> Sequence[str]:
 def task_names(stream: TaskStream) -> Sequence[str]:
     """The stream's own names of its tasks, or their numbers."""
     return stream.task_names or [f"task {number}" for number in range(1, len(stream.tasks) + 1)]
+
+
+def keyword_data(tables: Counted, results: ResultFolder) -> dict[str, Any]:
+    """What a study is made of, for each run that noted it."""
+    parts = ("keywords", "spec", "stream")
+    made = [result for _, result in results_of(tables, results) if result.keys() >= set(parts)]
+    return {"studies": [{part: result[part] for part in parts} for result in made]}

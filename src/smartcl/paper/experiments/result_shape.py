@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from smartcl.paper.experiments.metrics import HOLDINGS, SCORES
+from smartcl.paper.experiments.measures import HOLDINGS, SCORES
 
 Check = Callable[[Any], bool]
 

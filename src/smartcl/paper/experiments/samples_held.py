@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from smartcl.paper.experiments.paper_tables import CIVIL
 from smartcl.paper.experiments.results import ResultFolder
-from smartcl.paper.experiments.table import Row, Table
-from smartcl.paper.experiments.tables import CIVIL
+from smartcl.paper.experiments.table import Counted, Row, Table
 
 MEMORY = "300 samples"
 WHOLE = "whole samples"
@@ -23,7 +23,7 @@ def on(dataset: str) -> dict[str, str]:
     return {"dataset": dataset, "memory": MEMORY}
 
 
-HELD = Table(
+HELD_RUNS = Table(
     "samples-held",
     f"Samples held at the end, in the bytes of {MEMORY}",
     None,
@@ -34,7 +34,6 @@ HELD = Table(
     seeds=1,
     metrics=("samples_held",),
 )
-
 
 #: What a curve is made of; a run that was stopped before it noted all of it has none.
 NEEDED = {"memory_history", "stream", "budget_bytes"}
@@ -62,6 +61,11 @@ class HeldSamples:
         """Back from plain values."""
         columns = {name: np.array(values[name]) for name in ("batches", "samples", "bytes")}
         return cls(**{**values, **columns})
+
+
+def samples_data(tables: Counted, results: ResultFolder) -> dict[str, Any]:
+    """The curves as plain values."""
+    return {"curves": [curve.as_dict() for table, seeds in tables for curve in held_curves(table, seeds, results)]}
 
 
 def held_curves(table: Table, seeds: int, results: ResultFolder) -> Iterator[HeldSamples]:

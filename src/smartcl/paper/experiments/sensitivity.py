@@ -1,4 +1,4 @@
-"""The paper's sensitivity figure as two tables: accuracy along α on clean labels, and along β at each noise.
+"""How much the two strengths matter: accuracy along α and along β, everything else as it is by default.
 
 The paper says α ran from 0.00001 to 0.1, best at 0.005, and names 0.0001, 0.0005, 0.1 and 0.5 as the best β for 10, 20,
 30 and 40 percent of wrong labels; the figure itself is not to be had, so the points between are ours.
@@ -6,12 +6,21 @@ The paper says α ran from 0.00001 to 0.1, best at 0.005, and names 0.0001, 0.00
 
 from __future__ import annotations
 
-from smartcl.paper.experiments.table import Row, Table
-from smartcl.paper.experiments.tables import foreign
+import json
+from collections import defaultdict
+from collections.abc import Iterable
+from statistics import fmean, stdev
+from typing import Any
+
+from smartcl.learners.methods import find_method
+from smartcl.paper.experiments.paper_tables import foreign
+from smartcl.paper.experiments.results import ResultFolder
+from smartcl.paper.experiments.table import Counted, Row, Table, results_of
 
 ALPHAS = (0.00001, 0.0001, 0.0005, 0.001, 0.005, 0.01, 0.1)
 BETAS = (0.0001, 0.0005, 0.001, 0.01, 0.1, 0.5)
 METHODS = ("smart-paper", "smart")
+MEMORY = "300 samples"
 
 
 def along(parameter: str, values: tuple[float, ...], columns: tuple[str, ...], title: str) -> Table:
@@ -27,3 +36,40 @@ ALONG_BETA = along(
     ("10%", "20%", "30%", "40%"),
     "Disjoint MNIST, 300 images' bytes: accuracy by method and β, and by share of foreign labels",
 )
+
+
+def sensitivity_data(tables: Counted, results: ResultFolder) -> dict[str, Any]:
+    """The points of the runs of these tables."""
+    return {"points": sensitivity_points((spec.as_dict(), result) for spec, result in results_of(tables, results))}
+
+
+def sensitivity_points(runs: Iterable[tuple[dict[str, Any], dict[str, Any]]]) -> list[dict[str, Any]]:
+    """A point for each method, stream and value of a strength of which any of these runs is, given as spec and result.
+
+    A run belongs to α if nothing but α differs from its method's own parameters, and to β likewise; so a run with none
+    that differs belongs to both.
+    """
+    accuracies: dict[tuple[str, str, str, str, float], list[float]] = defaultdict(list)
+    for spec, result in runs:
+        if spec["method"] in METHODS and spec["memory"] == MEMORY:
+            for strength in ("alpha", "beta"):
+                if changed(spec) <= {strength}:
+                    value = {**find_method(spec["method"]).parameters, **spec["parameters"]}[strength]
+                    where = strength, spec["method"], spec["dataset"], spec["noise"], value
+                    accuracies[where].append(result["accuracy"])
+    names = ("parameter", "method", "dataset", "noise", "value")
+    return [
+        {
+            **dict(zip(names, where, strict=True)),
+            "mean": fmean(values),
+            "std": stdev(values) if len(values) > 1 else None,
+            "n": len(values),
+        }
+        for where, values in sorted(accuracies.items())
+    ]
+
+
+def changed(spec: dict[str, Any]) -> set[str]:
+    """The parameters that differ from the method's own; naming a default changes nothing."""
+    defaults = find_method(spec["method"]).parameters
+    return {name for name, value in spec["parameters"].items() if json.dumps(value) != json.dumps(defaults[name])}

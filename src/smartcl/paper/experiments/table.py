@@ -1,8 +1,8 @@
-"""A grid of runs: methods by settings, what is read of their results, and how they compare."""
+"""A grid of runs: methods by settings, what is read of their results, and how they compare, seed by seed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import fmean, stdev
 from typing import Any
@@ -11,6 +11,9 @@ from smartcl.paper.experiments.published import Cells
 from smartcl.paper.experiments.results import ResultFolder
 from smartcl.paper.experiments.spec import RunSpec
 from smartcl.paper.scores.intervals import paired_difference
+
+#: Whose rows are set against the others: SMART, and where a table has none of it, its regulariser.
+OURS = (("smart", "smart-paper"), ("ncc",))
 
 
 @dataclass(frozen=True)
@@ -150,3 +153,44 @@ class Table:
             return None
         printed, position = self.published[row.printed], self.columns.index(column)
         return printed[position][0] if position < len(printed) else None
+
+
+def paired_differences(table: Table, seeds: int, results: ResultFolder) -> list[dict[str, Any]]:
+    """For each pair of rows and each column with a seed in common: the mean of ours minus theirs, its interval, n."""
+    own = own_rows(table)
+    lines = []
+    for position, ours in enumerate(own):
+        others = [row for row in table.rows if row not in own[: position + 1]]
+        for theirs in others:
+            for column in table.columns:
+                a, b = (table.values(row, column, seeds, results) for row in (ours, theirs))
+                both = sorted(a.keys() & b.keys())
+                if both:
+                    pair = paired_difference([a[seed] for seed in both], [b[seed] for seed in both])
+                    lines.append({"row": ours.label, "versus": theirs.label, "column": column, **pair._asdict()})
+    return lines
+
+
+def own_rows(table: Table) -> list[Row]:
+    """The rows that are set against the others, the default method first: each method's first row."""
+    firsts: dict[str, Row] = {}
+    for row in table.rows:
+        if not row.at and row.reference is None:
+            firsts.setdefault(row.method, row)
+    for methods in OURS:
+        rows = [firsts[method] for method in methods if method in firsts]
+        if rows:
+            return rows
+    return []
+
+
+#: Tables with the number of seeds to read of each.
+Counted = Sequence[tuple[Table, int]]
+
+
+def results_of(tables: Counted, results: ResultFolder) -> Iterator[tuple[RunSpec, dict[str, Any]]]:
+    """Every run of these tables that is there, once, with its result."""
+    for spec in dict.fromkeys(spec for table, seeds in tables for spec in table.specs(seeds)):
+        result = results.load(spec)
+        if result is not None:
+            yield spec, result

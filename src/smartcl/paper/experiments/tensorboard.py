@@ -11,10 +11,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from smartcl.errors import extra
 from smartcl.files.outputs import check_writable
 from smartcl.paper.experiments.spec import RunSpec
-
-INSTALL = "--tensorboard needs the package tensorboardX: pip install 'smartcl[tensorboard]'"
 
 Scalar = tuple[str, float, int]
 
@@ -25,8 +24,8 @@ def prepare_tensorboard(folder: Path) -> None:
     check_writable(folder)
 
 
-def write_events(result: dict[str, Any], folder: Path) -> Path:
-    """Write the event file of a run into its own folder below ``folder``, in place of an older one; the folder."""
+def write_events(result: dict[str, Any], folder: Path) -> None:
+    """Write the event file of a run into its own folder below ``folder``, in place of an older one."""
     run = RunSpec.from_dict(result["spec"])
     name = f"{run.method}-{run.memory}-{run.noise}-seed{run.seed}-{run.key}"
     target = folder / run.dataset / name.replace(" ", "-").replace(":", "-")
@@ -40,15 +39,10 @@ def write_events(result: dict[str, Any], folder: Path) -> Path:
         made = written.replace(target / written.name)
     for path in older - {made}:
         path.unlink()
-    return target
 
 
 def _summary_writer() -> Any:
-    try:
-        from tensorboardX import SummaryWriter
-    except ImportError:
-        raise ValueError(INSTALL) from None
-    return SummaryWriter
+    return extra("tensorboardX", "tensorboard").SummaryWriter
 
 
 def scalars(result: dict[str, Any]) -> Iterator[Scalar]:

@@ -8,9 +8,9 @@ from typing import Any
 
 import torch
 
+from smartcl.paper.experiments.paper_tables import PAPER_TABLES
 from smartcl.paper.experiments.results import ResultFolder
-from smartcl.paper.experiments.table import Table
-from smartcl.paper.experiments.tables import TABLES
+from smartcl.paper.experiments.table import Counted, Table
 from smartcl.paper.scores.bounds import hoelder_bound, l2_bound, printed_bound, rise
 
 METHODS = ("smart", "smart-paper", "er", "gss-greedy")
@@ -18,14 +18,22 @@ METHODS = ("smart", "smart-paper", "er", "gss-greedy")
 #: What a run must have noted each time it looked.
 LOOKED_AT = {"cosine", "rise", "l2_bound", "hoelder_bound"}
 
-#: The runs are those of Table 1 at 300 samples.
-RUNS = replace(
-    TABLES["table1"],
+#: Those of Table 1 at 300 samples.
+THEORY_RUNS = replace(
+    PAPER_TABLES["table1"],
     name="theory",
     title="Eq. 2 along training: Disjoint MNIST, 300 images' bytes",
-    rows=tuple(replace(row, printed=None) for name in METHODS for row in TABLES["table1"].rows if row.method == name),
+    rows=tuple(
+        replace(row, printed=None) for name in METHODS for row in PAPER_TABLES["table1"].rows if row.method == name
+    ),
     columns=("300",),
 )
+
+
+def theory_data(tables: Counted, results: ResultFolder) -> dict[str, Any]:
+    """Every look, what they come to row by row, and the counter-example."""
+    looks = [look for table, seeds in tables for look in theory_looks(table, seeds, results)]
+    return {"looks": looks, "lines": theory_lines(looks), "counter_example": counter_example()}
 
 
 def theory_looks(table: Table, seeds: int, results: ResultFolder) -> list[dict[str, Any]]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from matplotlib.ticker import MaxNLocator
-
+from smartcl.errors import extra
 from smartcl.paper.report.svg import Drawing, Key, band, box, marker, polyline, rule, text
 
 WIDTH, HEIGHT = 520.0, 340.0
@@ -49,7 +48,8 @@ class Axis:
         """Round ticks that hold all the values; ``low`` and ``high`` fix an end."""
         first = min(values) if low is None else low
         last = max(values) if high is None else high
-        ticks = MaxNLocator(6, steps=[1, 2, 2.5, 5, 10]).tick_values(first, last if last > first else first + 1)
+        locator = extra("matplotlib.ticker", "paper").MaxNLocator(6, steps=[1, 2, 2.5, 5, 10])
+        ticks = locator.tick_values(first, last if last > first else first + 1)
         inside = [tick for tick in ticks if (low is None or tick >= low) and (high is None or tick <= high)]
         return cls(
             name,

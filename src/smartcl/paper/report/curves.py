@@ -6,31 +6,29 @@ from collections.abc import Sequence
 from typing import Any
 
 from smartcl.memory import format_bytes
+from smartcl.paper.experiments.catalogue import TABLES
 from smartcl.paper.experiments.table import Row, Table
-from smartcl.paper.experiments.tables import TABLES
 from smartcl.paper.report.charts import Axis, Point, Series, line_chart
-from smartcl.paper.report.figure import Figure, key_of
-from smartcl.paper.report.runs import Runs, numbers
+from smartcl.paper.report.loaded_runs import REFERENCE, Runs, numbers
+from smartcl.paper.report.page_figure import PageFigure, key_of
 
 PAPER = "published (10 runs)"
-#: Sees all data at once: what a memory cannot reach, and no contender.
-REFERENCE = "joint"
 
 
-def headline(runs: Runs) -> Figure:
+def headline(runs: Runs) -> PageFigure:
     """Table 1: each column stands where its budget in bytes is."""
     table = TABLES["table1"]
     places = {column: size for column in table.columns if (size := column_bytes(table, column, runs)) is not None}
     title = "Accuracy against bytes"
     if not places:
-        return Figure("accuracy-bytes", title, missing="smartcl reproduce table1")
+        return PageFigure("accuracy-bytes", title, missing="smartcl reproduce table1")
     step = (max(places.values()) - min(places.values())) / max(len(places) - 1, 1) or 1
     ticks = [(size, f"{format_bytes(round(size))}\n{column}") for column, size in places.items()]
     axis = Axis("bytes the memory may take, and as many whole images", *_ends(places, step), ticks)
     return _figure("accuracy-bytes", title, table, places, axis, runs, "the bytes a memory may take")
 
 
-def noise(runs: Runs, name: str = "table2") -> Figure:
+def noise(runs: Runs, name: str = "table2") -> PageFigure:
     """Tables 2 and 3: a column per share of wrong labels, evenly spaced."""
     table = TABLES[name]
     places = {column: float(i) for i, column in enumerate(table.columns)}
@@ -53,11 +51,11 @@ def column_bytes(table: Table, column: str, runs: Runs) -> float | None:
 
 def _figure(
     name: str, title: str, table: Table, places: dict[str, float], axis: Axis, runs: Runs, against: str
-) -> Figure:
+) -> PageFigure:
     rows = distinct(table.rows)
     series = [each for row in rows if (each := _series(table, row, places, runs)).points]
     if not series:
-        return Figure(name, title, missing=f"smartcl reproduce {table.name}")
+        return PageFigure(name, title, missing=f"smartcl reproduce {table.name}")
     values = [p.y + sign * p.spread for each in series for p in (*each.points, *each.hollow) for sign in (1, -1)]
     drawing = line_chart(
         series,
@@ -72,7 +70,7 @@ def _figure(
         f"Accuracy after the last batch, mean of the task test sets, against {against}: {numbers(counts)} a point, "
         f"the band is one standard deviation; hollow marks are the paper's (10 runs).{reference}"
     )
-    return Figure(name, title, caption, (("", drawing),))
+    return PageFigure(name, title, caption, (("", drawing),))
 
 
 def distinct(rows: Sequence[Row]) -> list[Row]:

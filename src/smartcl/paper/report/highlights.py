@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from smartcl.memory import format_bytes
-from smartcl.paper.experiments.tables import TABLES
-from smartcl.paper.report.curves import REFERENCE, column_bytes
-from smartcl.paper.report.runs import Runs
+from smartcl.paper.experiments.catalogue import TABLES
+from smartcl.paper.report.curves import column_bytes
+from smartcl.paper.report.loaded_runs import REFERENCE, Runs
 
 OURS = ("smart", "smart-paper")
 

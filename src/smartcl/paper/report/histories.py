@@ -1,14 +1,16 @@
-"""What happens along the stream: the memory's samples, bytes and purity, and whether Eq. 2 holds."""
+"""What happens along the stream: the memory's samples, bytes and purity, what is remembered, whether Eq. 2 holds."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+
+from smartcl.paper.experiments.catalogue import TABLES
 from smartcl.paper.experiments.table import Row
-from smartcl.paper.experiments.tables import TABLES
-from smartcl.paper.report.charts import Axis, Point, Series, line_chart
-from smartcl.paper.report.figure import Figure, key_of
-from smartcl.paper.report.runs import Result, Runs, mean_and_spread, numbers
+from smartcl.paper.report.charts import Axis, Point, Series, heat_map, line_chart
+from smartcl.paper.report.loaded_runs import Result, Runs, mean_and_spread, numbers
+from smartcl.paper.report.page_figure import PageFigure, key_of
 from smartcl.paper.report.svg import Drawing
 
 Found = list[tuple[Row, list[Result]]]
@@ -29,11 +31,25 @@ def few(found: Found, many: int) -> Found:
     return sorted(plain, key=lambda pair: order.get(pair[0].method, len(order)))[:many]
 
 
-def memory(runs: Runs) -> Figure:
+def matrices(runs: Runs) -> PageFigure:
+    """The matrices of up to three methods at the bytes of 300 images, clean labels."""
+    shown = few(with_runs(runs, "table1", "300"), 3)
+    title = "What is remembered of each task"
+    if not shown:
+        return PageFigure("matrix", title, missing="smartcl reproduce table1 --column 300")
+    caption = (
+        "Accuracy (%) on each task's test set after each task of Disjoint MNIST, at the bytes of 300 images: mean of "
+        f"{_counts(shown)}. Read a column downwards to see a task being forgotten; "
+        "right of the diagonal are tasks not learned yet, and 50 is chance."
+    )
+    return PageFigure("matrix", title, caption, tuple((row.label, _matrix(row.label, each)) for row, each in shown))
+
+
+def memory(runs: Runs) -> PageFigure:
     found = with_runs(runs, "table1", "300")
     title = "The memory over time"
     if not found:
-        return Figure("memory", title, missing="smartcl reproduce table1 --column 300")
+        return PageFigure("memory", title, missing="smartcl reproduce table1 --column 300")
     panels = (
         ("samples", _drawing(found, lambda r: column(r, "memory_history", "samples"), "samples held", low=0)),
         ("bytes", _drawing(found, lambda r: column(r, "memory_history", "bytes", 1000), "kB held", low=0)),
@@ -42,14 +58,14 @@ def memory(runs: Runs) -> Figure:
         f"How many samples and bytes each memory holds along the stream of Disjoint MNIST, at the bytes of 300 images: "
         f"mean of {_counts(found)}. Where lines coincide, the one in front hides the others."
     )
-    return Figure("memory", title, caption, panels)
+    return PageFigure("memory", title, caption, panels)
 
 
-def purity(runs: Runs) -> Figure:
+def purity(runs: Runs) -> PageFigure:
     found = with_runs(runs, "table2", "30%")
     title = "Purity of the memory at 30% wrong labels"
     if not found:
-        return Figure("purity", title, missing="smartcl reproduce table2 --column 30%")
+        return PageFigure("purity", title, missing="smartcl reproduce table2 --column 30%")
     drawing = _drawing(
         found, lambda r: column(r, "memory_history", "purity", 0.01), "stored labels that are true, %", spread=True
     )
@@ -58,14 +74,14 @@ def purity(runs: Runs) -> Figure:
         f"label: mean of {_counts(found)}. A blind choice keeps 83%, not 70%: labels are 0 or 1, and four of the nine "
         "foreign digits carry the right one."
     )
-    return Figure("purity", title, caption, (("", drawing),))
+    return PageFigure("purity", title, caption, (("", drawing),))
 
 
-def constraint(runs: Runs) -> Figure:
+def constraint(runs: Runs) -> PageFigure:
     found = [(row, each) for row, each in with_runs(runs, "table1", "300") if any(map(cosines, each))]
     title = "Does a new batch agree with the memory? (Eq. 2)"
     if not found:
-        return Figure("constraint", title, missing="smartcl reproduce table1 --column 300")
+        return PageFigure("constraint", title, missing="smartcl reproduce table1 --column 300")
     shown = few(found, 3)
     drawing = _drawing(shown, cosines, "cosine of the two gradients", low=-1, high=1)
     shares = []
@@ -76,7 +92,7 @@ def constraint(runs: Runs) -> Figure:
         f"Cosine between the gradient of the next batch and that of the memory, before the batch is learned: mean of "
         f"{_counts(shown)}. Eq. 2 asks for no less than zero; it holds in {', '.join(shares)} of the looks."
     )
-    return Figure("constraint", title, caption, (("", drawing),))
+    return PageFigure("constraint", title, caption, (("", drawing),))
 
 
 def cosines(result: Result) -> dict[int, float]:
@@ -123,6 +139,13 @@ def _drawing(
         Axis.around(name, [point.y for point in flat], low, high),
         f"{name} along the stream: {', '.join(each.key.label for each in series)}",
     )
+
+
+def _matrix(label: str, results: list[Result]) -> Drawing:
+    mean = np.mean([result["accuracy_matrix"] for result in results], axis=0)
+    names = [(i, str(i + 1)) for i in range(len(mean))]
+    after = [(i, f"task {name}") for i, name in names]
+    return heat_map(mean.tolist(), after, names, ("after", "tested on task"), f"Accuracy matrix of {label}")
 
 
 def _counts(found: Found) -> str:

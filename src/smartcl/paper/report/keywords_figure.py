@@ -1,21 +1,24 @@
-"""The keyword table as a picture and as CSV: a column per task, its strongest features from the top down."""
+"""The keyword table for the terminal, as CSV and as a picture: a column per task, its strongest features first."""
 
 from __future__ import annotations
 
-import csv
 from collections import Counter
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from rich.table import Table as TerminalTable
 
 from smartcl.paper.experiments.feature_ranking import FATES, NEW, PERSISTS, RETURNS, VANISHES
 from smartcl.paper.experiments.keywords import KeywordStudy
-from smartcl.paper.report.figures import save_figure
+from smartcl.paper.report.pictures import new_picture, save_numbers, save_picture
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 COLOURS = {PERSISTS: "#b3263b", RETURNS: "#1f6f9f", NEW: "#2f7d4f", VANISHES: "#8a939c"}
+STYLES = {PERSISTS: "bold red", RETURNS: "bold blue", NEW: "bold green", VANISHES: "dim"}
 #: What the picture and the table call the features of each fate.
 KEY = {PERSISTS: "persist", RETURNS: "left and returned", NEW: "new at the end", VANISHES: "vanished"}
 #: A name longer than this is cut in the picture.
@@ -24,31 +27,47 @@ LONGEST = 18
 LETTER = 0.045
 
 
-def write_keywords_figure(study: KeywordStudy, stem: Path) -> list[Path]:
+def keyword_grid(study: KeywordStudy) -> TerminalTable:
+    """A column per task, the strongest feature first, each in the style of its fate."""
+    key = ", ".join(f"[{STYLES[fate]}]{word}[/]" for fate, word in KEY.items())
+    grid = TerminalTable(title=f"{study.title}\n{key}", title_justify="left", title_style="")
+    grid.add_column("", justify="right")
+    for task in study.tasks:
+        grid.add_column(task, overflow="fold", min_width=6)
+    for rank in range(max(map(len, study.tops), default=0)):
+        grid.add_row(str(rank + 1), *(_styled(study, top, rank) for top in study.tops))
+    return grid
+
+
+def _styled(study: KeywordStudy, top: tuple[int, ...], rank: int) -> str:
+    if rank >= len(top):
+        return ""
+    return f"[{STYLES[study.fates[top[rank]]]}]{study.names[top[rank]]}[/]"
+
+
+def write_keywords(study: KeywordStudy, stem: Path) -> list[Path]:
     """``<stem>.csv``, ``.svg`` and ``.png``."""
-    stem.parent.mkdir(parents=True, exist_ok=True)
-    table = stem.with_name(f"{stem.name}.csv")
-    write_keywords(study, table)
-    return [table, *save_figure(draw_keywords(study), stem)]
+    return [save_numbers(stem, keyword_lines(study)), *save_picture(draw_keywords(study), stem)]
 
 
-def write_keywords(study: KeywordStudy, path: Path) -> None:
+def keyword_lines(study: KeywordStudy) -> list[tuple[object, ...]]:
     """One line per task and rank; tasks and ranks count from 1."""
     careers = {career.feature: career for career in study.careers}
-    with path.open("w", newline="", encoding="utf-8") as file:
-        table = csv.writer(file, lineterminator="\n")
-        table.writerow(["task", "task_name", "rank", "feature", "name", "norm", "fate", "first_task", "last_task"])
-        for task, (name, top, norms) in enumerate(zip(study.tasks, study.tops, study.norms, strict=True), start=1):
-            for rank, (feature, norm) in enumerate(zip(top, norms, strict=True), start=1):
-                career = careers[feature]
-                times = (career.fate, career.first + 1, career.last + 1)
-                table.writerow([task, name, rank, feature, study.names[feature], norm, *times])
+    lines: list[tuple[object, ...]] = [
+        ("task", "task_name", "rank", "feature", "name", "norm", "fate", "first_task", "last_task")
+    ]
+    for task, (name, top, norms) in enumerate(zip(study.tasks, study.tops, study.norms, strict=True), start=1):
+        for rank, (feature, norm) in enumerate(zip(top, norms, strict=True), start=1):
+            career = careers[feature]
+            times = (career.fate, career.first + 1, career.last + 1)
+            lines.append((task, name, rank, feature, study.names[feature], norm, *times))
+    return lines
 
 
 def draw_keywords(study: KeywordStudy) -> Figure:
     """Names in the colour of their fate, a line wherever a name stays from one task to the next."""
     ranks = max(map(len, study.tops), default=0)
-    figure = Figure(figsize=(max(6.0, 1.0 + 1.45 * len(study.tasks)), 1.6 + 0.27 * ranks), layout="constrained")
+    figure = new_picture(max(6.0, 1.0 + 1.45 * len(study.tasks)), 1.6 + 0.27 * ranks)
     axes = figure.subplots()
     axes.set(xlim=(-0.5, len(study.tasks) - 0.5), ylim=(ranks + 0.5, 0.5))
     axes.set_yticks(range(1, ranks + 1))

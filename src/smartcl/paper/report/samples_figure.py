@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
-
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from typing import TYPE_CHECKING, Any
 
 from smartcl.memory import format_bytes
 from smartcl.paper.experiments.samples_held import MEMORY, WHOLE, HeldSamples
-from smartcl.paper.report.figures import save_figure
+from smartcl.paper.report.pictures import new_picture, save_numbers, save_picture
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 COLOURS = {"smart": "#b3263b", "smart-paper": "#1f6f9f", WHOLE: "#6b7680"}
 STEM = "figure-samples"
@@ -22,36 +22,32 @@ LABEL_GAP = 0.1
 DASHES = {"smart-paper": (0, (4, 2))}
 
 
-def write_samples_figure(curves: Sequence[HeldSamples], folder: Path) -> list[Path]:
+def write_samples(curves: Sequence[HeldSamples], folder: Path) -> list[Path]:
     """``figure-samples.csv``, ``.svg`` and ``.png``; nothing while there are no runs."""
     if not curves:
         return []
-    folder.mkdir(parents=True, exist_ok=True)
-    table = folder / f"{STEM}.csv"
-    write_samples(curves, table)
-    return [table, *save_figure(draw_samples(curves), folder / STEM)]
+    return [save_numbers(folder / STEM, sample_lines(curves)), *save_picture(draw_samples(curves), folder / STEM)]
 
 
-def write_samples(curves: Sequence[HeldSamples], path: Path) -> None:
+def sample_lines(curves: Sequence[HeldSamples]) -> list[tuple[object, ...]]:
     """One line per data set, method and look at the memory."""
     whole = {curve.dataset: curve.samples for curve in curves if curve.method == WHOLE}
-    with path.open("w", newline="", encoding="utf-8") as file:
-        table = csv.writer(file, lineterminator="\n")
-        columns = ["dataset", "stream", "method", "seeds", "batches", "samples", "bytes", "budget_bytes"]
-        table.writerow([*columns, "percent_of_whole_storage"])
-        for curve in curves:
-            beside = whole.get(curve.dataset)
-            for look, batches in enumerate(curve.batches):
-                held, size = float(curve.samples[look]), float(curve.bytes[look])
-                percent = "" if beside is None else f"{100 * held / beside[look]:.1f}"
-                row = [curve.dataset, curve.stream, curve.method, curve.seeds, int(batches)]
-                table.writerow([*row, f"{held:g}", f"{size:.10g}", curve.budget, percent])
+    columns = ("dataset", "stream", "method", "seeds", "batches", "samples", "bytes", "budget_bytes")
+    lines: list[tuple[object, ...]] = [(*columns, "percent_of_whole_storage")]
+    for curve in curves:
+        beside = whole.get(curve.dataset)
+        for look, batches in enumerate(curve.batches):
+            held, size = float(curve.samples[look]), float(curve.bytes[look])
+            percent = "" if beside is None else f"{100 * held / beside[look]:.1f}"
+            named = (curve.dataset, curve.stream, curve.method, curve.seeds, int(batches))
+            lines.append((*named, f"{held:g}", f"{size:.10g}", curve.budget, percent))
+    return lines
 
 
 def draw_samples(curves: Sequence[HeldSamples]) -> Figure:
     """Left the counts with what they are of whole storage, right the bytes under the budget."""
     datasets = list(dict.fromkeys(curve.dataset for curve in curves))
-    figure = Figure(figsize=(10.5, 0.7 + 2.3 * len(datasets)), layout="constrained")
+    figure = new_picture(10.5, 0.7 + 2.3 * len(datasets))
     grid = figure.subplots(len(datasets), 2, squeeze=False)
     for dataset, (counts, sizes) in zip(datasets, grid, strict=True):
         own = [curve for curve in curves if curve.dataset == dataset]

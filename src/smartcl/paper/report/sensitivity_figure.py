@@ -1,78 +1,90 @@
-"""The sensitivity figure: accuracy along α and along β, as a CSV file and a picture."""
+"""The sensitivity figure, on the page and by itself: a panel per strength, a curve per method and stream."""
 
 from __future__ import annotations
 
-import csv
-from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from smartcl.paper.experiments.sensitivity import sensitivity_points
+from smartcl.paper.report.charts import Axis, Point, Series, line_chart
+from smartcl.paper.report.loaded_runs import Runs, numbers
+from smartcl.paper.report.page_figure import PageFigure, slug
+from smartcl.paper.report.pictures import save_numbers
+from smartcl.paper.report.svg import Drawing, Key
 
-from smartcl.paper.report.figures import save_figure
+#: The points of a curve, by method and stream.
+Curves = dict[tuple[str, str], list[dict[str, Any]]]
 
 STEM = "sensitivity"
-SYMBOLS = {"alpha": "α", "beta": "β"}
-FIELDS = ("parameter", "value", "method", "noise", "mean", "std", "n")
+STRENGTHS = {"alpha": "α (group lasso)", "beta": "β (neural correlation)"}
+COLOURS = ("red", "blue", "green", "violet", "orange", "teal", "pink", "olive")
+FIELDS = ("parameter", "value", "method", "dataset", "noise", "mean", "std", "n")
+
+
+def sensitivity(runs: Runs) -> PageFigure:
+    """Of all runs that vary nothing but a strength."""
+    return draw_sensitivity(sensitivity_points((result["spec"], result) for result in runs.all))
 
 
 def write_sensitivity(data: dict[str, Any], folder: Path) -> list[Path]:
-    """The files made of what is there: nothing where no run is."""
-    lines = points(data)
-    if not lines:
+    """Every point as a line of CSV, and every panel as a drawing; nothing where no run is."""
+    points = data["points"]
+    if not points:
         return []
-    folder.mkdir(parents=True, exist_ok=True)
-    table = folder / f"{STEM}.csv"
-    with table.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(lines)
-    return [table, *save_figure(draw(lines), folder / STEM)]
+    written = [save_numbers(folder / STEM, [FIELDS, *([point[name] for name in FIELDS] for point in points)])]
+    for name, drawing in draw_sensitivity(points).files.items():
+        written.append(folder / f"{name}.svg")
+        written[-1].write_text(drawing.file(), encoding="utf-8")
+    return written
 
 
-def points(data: dict[str, Any]) -> list[dict[str, Any]]:
-    """A line per point with a run: which parameter at which value, of whom, at which noise, and the accuracy."""
-    lines = []
-    for table in data["tables"]:
-        parameter = table["table"].rpartition("-")[2]
-        for cell in table["cells"]:
-            method, _, value = cell["row"].rpartition(", ")
-            if cell["n"]:
-                point = {"parameter": parameter, "value": float(value), "method": method, "noise": cell["column"]}
-                lines.append({**point, **{name: cell[name] for name in ("mean", "std", "n")}})
-    return lines
+def draw_sensitivity(points: list[dict[str, Any]]) -> PageFigure:
+    """One panel per strength that was varied; a single point is no curve."""
+    title = "Sensitivity to the two strengths"
+    varied = {label: _curves(points, name) for name, label in STRENGTHS.items()}
+    streams = sorted({stream for curves in varied.values() for _, stream in curves})
+    if not streams:
+        return PageFigure(STEM, title, missing="smartcl reproduce figure-sensitivity")
+    panels = [(label, _drawing(curves, label, streams)) for label, curves in varied.items() if curves]
+    counts = [point["n"] for curves in varied.values() for curve in curves.values() for point in curve]
+    caption = (
+        f"Accuracy while one strength varies and the rest stays at the method's default, 300 whole samples' bytes: "
+        f"{numbers(counts)} a point, the band is one standard deviation; values are evenly spaced, not to scale."
+    )
+    return PageFigure(STEM, title, caption, tuple(panels))
 
 
-def draw(lines: list[dict[str, Any]]) -> Figure:
-    """A panel per parameter, a curve per method and noise."""
-    parameters = list(dict.fromkeys(line["parameter"] for line in lines))
-    figure = Figure(figsize=(5.5 * len(parameters), 4), layout="constrained")
-    panels = figure.subplots(1, len(parameters), squeeze=False)[0]
-    for axes, parameter in zip(panels, parameters, strict=True):
-        _panel(axes, parameter, [line for line in lines if line["parameter"] == parameter])
-    return figure
+def _curves(points: list[dict[str, Any]], strength: str) -> Curves:
+    curves: Curves = {}
+    for point in points:
+        if point["parameter"] == strength:
+            stream = point["dataset"] if point["noise"] == "none" else f"{point['dataset']} {point['noise']}"
+            curves.setdefault((point["method"], stream), []).append(point)
+    return {name: curve for name, curve in sorted(curves.items()) if len(curve) > 1}
 
 
-def _panel(axes: Axes, parameter: str, lines: list[dict[str, Any]]) -> None:
-    values = sorted({line["value"] for line in lines})
-    curves = defaultdict(list)
-    for line in lines:
-        curves[line["method"], line["noise"]].append(line)
-    noises = list(dict.fromkeys(noise for _, noise in curves))
-    for (method, noise), curve in curves.items():
-        axes.errorbar(
-            [values.index(line["value"]) for line in curve],
-            [line["mean"] for line in curve],
-            [line["std"] or 0.0 for line in curve],
-            color=f"C{noises.index(noise)}",
-            linestyle="-" if method == "smart" else "--",
-            marker="o",
-            markersize=4,
-            capsize=2,
-            label=f"{method}, {noise}",
-        )
-    axes.set_xticks(range(len(values)), [f"{value:g}" for value in values])
-    axes.set(xlabel=SYMBOLS[parameter], ylabel="accuracy, %")
-    axes.legend(frameon=False, fontsize=8)
-    axes.spines[["top", "right"]].set_visible(False)
+def _drawing(curves: Curves, label: str, streams: list[str]) -> Drawing:
+    """A colour for each stream, the same in every panel; the paper's settings dashed."""
+    values = sorted({point["value"] for curve in curves.values() for point in curve})
+    series = []
+    for (method, stream), curve in curves.items():
+        colour = COLOURS[streams.index(stream) % len(COLOURS)]
+        key = Key(slug(f"{method} {stream}"), f"{method}, {stream}", colour, dashed=method != "smart")
+        line = [
+            Point(
+                values.index(point["value"]),
+                point["mean"],
+                point["std"] or 0.0,
+                f"{key.label}, {point['value']:g}: {point['mean']:.2f} (n = {point['n']})",
+            )
+            for point in curve
+        ]
+        series.append(Series(key, line))
+    heights = [p.y + sign * p.spread for each in series for p in each.points for sign in (1, -1)]
+    ticks = [(i, f"{value:g}") for i, value in enumerate(values)]
+    return line_chart(
+        series,
+        Axis(label, -0.3, len(values) - 0.7, ticks),
+        Axis.around("accuracy, %", heights),
+        f"Accuracy against {label}: {', '.join(each.key.label for each in series)}",
+    )

@@ -71,28 +71,12 @@ def n(value: float) -> str:
     return f"{value:.1f}".removesuffix(".0").replace("-0.0", "0")
 
 
-def text(
-    x: float,
-    y: float,
-    words: str,
-    *,
-    anchor: str = "middle",
-    colour: str = "ink",
-    size: float = TEXT,
-    bold: bool = False,
-) -> str:
-    extra = f' font-size="{n(size)}"' if size != TEXT else ""
-    extra += ' font-weight="600"' if bold else ""
-    return (
-        f'<text x="{n(x)}" y="{n(y)}" text-anchor="{anchor}"{extra} style="fill:var(--{colour})">{escape(words)}</text>'
-    )
+def text(x: float, y: float, words: str, *, anchor: str = "middle", colour: str = "ink") -> str:
+    return f'<text x="{n(x)}" y="{n(y)}" text-anchor="{anchor}" style="fill:var(--{colour})">{escape(words)}</text>'
 
 
-def rule(x1: float, y1: float, x2: float, y2: float, colour: str = "line", width: float = 1) -> str:
-    return (
-        f'<path d="M{n(x1)} {n(y1)}L{n(x2)} {n(y2)}" fill="none" '
-        f'style="stroke:var(--{colour});stroke-width:{n(width)}"/>'
-    )
+def rule(x1: float, y1: float, x2: float, y2: float, colour: str) -> str:
+    return f'<path d="M{n(x1)} {n(y1)}L{n(x2)} {n(y2)}" fill="none" style="stroke:var(--{colour});stroke-width:1"/>'
 
 
 def box(x: float, y: float, width: float, height: float, colour: str, opacity: float = 1, says: str = "") -> str:

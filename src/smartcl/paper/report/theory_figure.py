@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from matplotlib.figure import Figure
 from rich.console import RenderableType
-from rich.table import Table as Grid
 
-from smartcl.paper.report.figures import save_figure
+from smartcl.paper.report.grid import Cell, Grid
+from smartcl.paper.report.pictures import new_picture, save_numbers, save_picture
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 STEM = "theory"
 BOUNDS = {"l2_bound": "l2 bound", "hoelder_bound": "Hölder bound"}
@@ -18,16 +19,18 @@ BOUNDS = {"l2_bound": "l2 bound", "hoelder_bound": "Hölder bound"}
 
 def theory_text(data: dict[str, Any]) -> list[RenderableType]:
     """The lines as a grid, and the counter-example in words and numbers."""
-    grid = Grid(title="Eq. 2, and the rise of the loss on memory as a share of each bound where it holds")
-    for heading in ("", "runs", "looks", "Eq. 2 holds", "mean cosine"):
-        grid.add_column(heading, justify="right" if heading else "left")
-    for name in BOUNDS.values():
-        grid.add_column(f"of the {name}:\nmedian, largest, exceeded", justify="right")
+    heads = ("", "runs", "looks", "Eq. 2 holds", "mean cosine")
+    lines = []
     for line in data["lines"]:
-        shares = (_shares(line[bound]) for bound in BOUNDS)
         counts = (str(line["n"]), str(line["looks"]), f"{line['holds']:.1f} %", f"{line['cosine']:+.3f}")
-        grid.add_row(line["row"], *counts, *shares)
-    return [grid, counter_example_text(data["counter_example"])]
+        lines.append((line["row"], *counts, *(_shares(line[bound]) for bound in BOUNDS)))
+    grid = Grid(
+        STEM,
+        "Eq. 2, and the rise of the loss on memory as a share of each bound where it holds",
+        (*heads, *(f"of the {name}:\nmedian, largest, exceeded" for name in BOUNDS.values())),
+        tuple(tuple(map(Cell.of, line)) for line in lines),
+    )
+    return [grid.terminal(), counter_example_text(data["counter_example"])]
 
 
 def _shares(found: dict[str, Any]) -> str:
@@ -48,20 +51,17 @@ def counter_example_text(found: dict[str, Any]) -> str:
 
 def write_theory(data: dict[str, Any], folder: Path) -> list[Path]:
     """Every look as a line of CSV, and the picture; nothing where no run is."""
-    if not data["looks"]:
+    looks = data["looks"]
+    if not looks:
         return []
-    folder.mkdir(parents=True, exist_ok=True)
-    table = folder / f"{STEM}.csv"
-    with table.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, list(data["looks"][0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(data["looks"])
-    return [table, *save_figure(draw(data["looks"]), folder / STEM)]
+    names = list(looks[0])
+    lines = [names, *([look[name] for name in names] for look in looks)]
+    return [save_numbers(folder / STEM, lines), *save_picture(draw_theory(looks), folder / STEM)]
 
 
-def draw(looks: list[dict[str, Any]]) -> Figure:
+def draw_theory(looks: list[dict[str, Any]]) -> Figure:
     """The cosine of Eq. 2 along training, and the rise against the l2 bound where it holds."""
-    figure = Figure(figsize=(11, 4), layout="constrained")
+    figure = new_picture(11, 4)
     along, bound = figure.subplots(1, 2)
     for position, row in enumerate(dict.fromkeys(look["row"] for look in looks)):
         mine = [look for look in looks if look["row"] == row]

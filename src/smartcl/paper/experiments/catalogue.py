@@ -1,0 +1,106 @@
+"""The paper's evaluation by name: the tables of runs each part is made of, and the data that are made of them.
+
+A new figure is one ``Artefact`` in ``FIGURES``: the runs it needs as tables, further data, and what kinds of files the
+report writes of them under its name there (``report/renderings.py``). Nothing here draws.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from smartcl.paper.experiments.keywords import KEYWORD_RUNS, keyword_data
+from smartcl.paper.experiments.own_tables import OWN_TABLES
+from smartcl.paper.experiments.paper_tables import PAPER_TABLES
+from smartcl.paper.experiments.results import ResultFolder
+from smartcl.paper.experiments.samples_held import HELD_RUNS, samples_data
+from smartcl.paper.experiments.sensitivity import ALONG_ALPHA, ALONG_BETA, sensitivity_data
+from smartcl.paper.experiments.table import Counted, Table, paired_differences, results_of
+from smartcl.paper.experiments.theory import THEORY_RUNS, theory_data
+from smartcl.paper.experiments.tuning import STEP_RUNS, STRENGTH_RUNS, step_data, strength_data
+
+TABLES: dict[str, Table] = {**PAPER_TABLES, **OWN_TABLES}
+
+
+@dataclass(frozen=True)
+class Artefact:
+    """``data`` is made of the results of the tables; ``files`` are the endings of what is written of it.
+
+    ``routine`` artefacts belong to ``all``.
+    """
+
+    tables: tuple[Table, ...]
+    data: Callable[[Counted, ResultFolder], dict[str, Any]] | None = None
+    files: tuple[str, ...] = ()
+    routine: bool = True
+
+    @property
+    def drawn(self) -> bool:
+        """It is a picture."""
+        return "svg" in self.files
+
+
+PICTURE = ("csv", "svg", "png")
+
+FIGURES: dict[str, Artefact] = {
+    "keywords": Artefact((KEYWORD_RUNS,), keyword_data, PICTURE),
+    "figure-samples": Artefact((HELD_RUNS,), samples_data, PICTURE),
+    "figure-sensitivity": Artefact((ALONG_ALPHA, ALONG_BETA), sensitivity_data, ("csv", "svg")),
+    "theory": Artefact((THEORY_RUNS,), theory_data, PICTURE),
+    "table3-tuning": Artefact((STRENGTH_RUNS,), strength_data, ("json",), routine=False),
+    "events-tuning": Artefact((STEP_RUNS,), step_data, routine=False),
+}
+
+
+def known_names() -> list[str]:
+    """All that can be reproduced."""
+    return [*TABLES, *FIGURES, "all"]
+
+
+def find_artefacts(name: str) -> dict[str, Artefact]:
+    """The artefact of this name, or all of them, by name.
+
+    >>> list(find_artefacts("table1"))
+    ['table1']
+    """
+    known = {**{each: Artefact((table,)) for each, table in TABLES.items()}, **FIGURES}
+    if name == "all":
+        return {each: artefact for each, artefact in known.items() if artefact.routine}
+    if name not in known:
+        raise ValueError(f"unknown table or figure {name!r}: known are {', '.join(known_names())}")
+    return {name: known[name]}
+
+
+def artefact_data(name: str, artefact: Artefact, seeds: int | None, results: ResultFolder) -> dict[str, Any]:
+    """All that the result files say of it, as plain values; of a table of the paper, paired differences too."""
+    counted = [(table, seeds or table.seeds) for table in artefact.tables]
+    tables = [table_data(table, count, results) for table, count in counted]
+    if artefact.data is None:
+        [(table, count)] = counted
+        return {**tables[0], "paired": paired_differences(table, count, results)}
+    return {"figure": name, "tables": tables, **artefact.data(counted, results)}
+
+
+def table_data(table: Table, seeds: int, results: ResultFolder) -> dict[str, Any]:
+    """Rows, columns, cells, and the streams the runs were made on, as they name themselves."""
+    found = results_of([(table, seeds)], results)
+    return {
+        "table": table.name,
+        "title": table.title,
+        "rows": [row.label for row in table.rows],
+        "columns": list(table.columns),
+        "cells": table.cells(seeds, results),
+        "streams": sorted({result["stream"] for _, result in found if "stream" in result}),
+    }
+
+
+def quick(table: Table) -> Table:
+    """Two rows and two columns, one seed: plain replay and SMART (else the first rows) at the first and third column.
+
+    >>> small = quick(TABLES["table1"])
+    >>> [row.method for row in small.rows], small.columns, small.seeds
+    (['smart', 'er'], ('100', '300'), 1)
+    """
+    rows = tuple(row for row in table.rows if row.method in ("er", "smart"))
+    return replace(table, rows=rows[:2] or table.rows[:2], columns=table.columns[:3:2], seeds=1)

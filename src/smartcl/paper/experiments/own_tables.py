@@ -1,0 +1,103 @@
+"""What each part of ``smart`` buys, and how it stands other kinds of wrong labels: tables of our own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from smartcl.learners.methods import METHODS
+from smartcl.paper.datasets.flu import SEASONS
+from smartcl.paper.experiments.measures import SCORES
+from smartcl.paper.experiments.table import Row, Table
+
+#: The paper's training, for SMART's memory: nothing of ours but the store.
+PAPERS_RECIPE: dict[str, Any] = {
+    **{name: METHODS["er"].parameters[name] for name in ("lr", "iterations", "replay", "average", "smoothing")},
+    **{"dropout": 0.0, "robust": 0.0, "distill": 0.0, "trust": False},
+}
+#: As much of ``smart``'s training as plain replay has.
+OUR_RECIPE = {
+    name: METHODS["smart"].parameters[name] for name in ("lr", "iterations", "replay", "average", "smoothing")
+}
+
+PARTS = (
+    Row("smart", "smart"),
+    Row("whole images, all else as smart", "smart", {"whole": True}),
+    Row("smart's memory, the paper's recipe", "smart", PAPERS_RECIPE),
+    Row("plain replay, smart's recipe", "er", OUR_RECIPE),
+    Row("plain replay", "er"),
+    Row("no group lasso", "smart", {"alpha": 0.0}),
+    Row("no distrust of stored labels", "smart", {"trust": False}),
+    Row("no robust loss", "smart", {"robust": 0.0}),
+    Row("no teacher", "smart", {"distill": 0.0}),
+    Row("no input dropout", "smart", {"dropout": 0.0}),
+    Row("no averaged weights", "smart", {"average": 0.0}),
+    Row("no label smoothing", "smart", {"smoothing": 0.0}),
+    Row("with NCC, β = 1", "smart", {"beta": 1.0}),
+)
+
+SETTINGS = {
+    "100 images, clean": {"memory": "100 samples"},
+    "300 images, 30% foreign": {"memory": "300 samples", "noise": "foreign:0.3"},
+}
+NOISES = {name: {"memory": "300 samples", "noise": f"{name}:0.3"} for name in ("foreign", "uniform", "flip")}
+
+#: Every method that remembers samples in the bytes it is given.
+WITHOUT_MEMORY = ("finetune", "l2", "ewc", "ewc-online", "si", "mas", "ncc", "joint")
+REPLAYING = tuple(Row(name, name) for name in METHODS if name not in WITHOUT_MEMORY)
+WORDS = {
+    **{f"flu-{years}": {"dataset": f"flu-{years}", "memory": "300 samples"} for years in SEASONS},
+    "newsgroups": {"dataset": "newsgroups", "memory": "256kB"},
+}
+
+#: Joint training keeps every message, whatever the memory; only what is not zero of it, or it would fill gigabytes.
+TEXT = (
+    Row("smart", "smart"),
+    Row("ER", "er"),
+    Row("joint training", "joint", {"whole": False}, at={"memory": "1MB"}),
+)
+
+OWN_TABLES = {
+    table.name: table
+    for table in (
+        Table(
+            "ablation",
+            "What each part of smart buys, on Disjoint MNIST",
+            "disjoint-mnist",
+            PARTS,
+            tuple(SETTINGS),
+            SETTINGS.__getitem__,
+            {},
+            seeds=3,
+        ),
+        Table(
+            "noise-models",
+            "Disjoint MNIST, 300 images' bytes, 30% wrong labels of three kinds",
+            "disjoint-mnist",
+            (Row("smart", "smart"), Row("ER", "er")),
+            tuple(NOISES),
+            NOISES.__getitem__,
+            {},
+        ),
+        Table(
+            "words",
+            "Every method with a memory on flu (300 samples' bytes) and 20 Newsgroups (256 kB)",
+            None,
+            REPLAYING,
+            tuple(WORDS),
+            WORDS.__getitem__,
+            {},
+            seeds=3,
+            metrics=tuple(SCORES),
+        ),
+        Table(
+            "newsgroups",
+            "20 Newsgroups: accuracy by memory",
+            "newsgroups",
+            TEXT,
+            ("256kB", "1MB", "300 samples"),
+            lambda column: {"memory": column},
+            {},
+            seeds=3,
+        ),
+    )
+}

@@ -1,0 +1,193 @@
+"""The paper's tables as grids of runs, with the published cells beside ours."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from smartcl.learners.methods import find_method
+from smartcl.paper.datasets.civil_unrest import COUNTRIES
+from smartcl.paper.datasets.flu import SEASONS
+from smartcl.paper.experiments.measures import HOLDINGS, SCORES
+from smartcl.paper.experiments.published import TABLE_1, TABLE_2, TABLE_3, TABLE_4, TABLE_5, TABLE_5_CIVIL
+from smartcl.paper.experiments.table import Row, Table
+
+
+def memory(column: str) -> dict[str, str]:
+    return {"memory": f"{column} samples"}
+
+
+def foreign(column: str) -> dict[str, str]:
+    return {"memory": "300 samples", "noise": "none" if column == "clean" else f"foreign:0.{column[0]}"}
+
+
+def events(noise: str, column: str) -> dict[str, str]:
+    return {"dataset": column, "memory": "300 samples", "noise": noise}
+
+
+PAPER_SELECTORS = tuple(
+    Row(name, name.lower(), printed=name) for name in ("GSS-Clust", "FSS-Clust", "GSS-IQP", "GSS-Greedy")
+)
+FSS_ON_LOGITS = Row("FSS-Clust on logits", "fss-clust", {"layer": "logits"}, printed="FSS-Clust", seeds=3)
+SMART_ROWS = (Row("SMART, paper's settings", "smart-paper", printed="SMART"), Row("smart", "smart"))
+#: Beyond the paper, with three seeds. Joint training keeps every sample, whatever the memory: one run serves all sizes.
+BEYOND = (
+    *(Row(name, name.lower(), seeds=3) for name in ("ER", "GDumb", "DER++", "ER-ACE")),
+    Row("joint training", "joint", at={"memory": "300 samples"}, seeds=3),
+)
+
+#: Table 3 repeats each task four times: one step a batch, with the coefficients of Hsu et al. 2018.
+REGULARISERS = (
+    Row("Vanilla", "finetune", {"iterations": 1, "lr": 1e-3, "init": "fan-in"}, printed="Vanilla"),
+    *(Row(name, name.lower(), printed=name) for name in ("EWC", "SI", "L2", "MAS", "NCC")),
+    Row("online EWC", "ewc-online", seeds=3),
+)
+
+CIVIL = tuple(f"civil-{country.lower()}" for country in COUNTRIES)
+FLU = tuple(f"flu-{years}" for years in SEASONS)
+
+#: Read out of the runs of ``smart``, which carry them.
+REFERENCE_ROWS = tuple(
+    Row(label, "smart", reference=name)
+    for name, label in {
+        "majority": "majority",
+        "base_rate": "city base rate",
+        "logistic_regression": "logistic regression, offline",
+    }.items()
+)
+
+
+#: Steps a batch that suit event streams, as ``smartcl reproduce events-tuning`` finds on training days.
+EVENT_STEPS = 2
+FEW_STEPS = Row(f"smart, {EVENT_STEPS} steps a batch", "smart", {"iterations": EVENT_STEPS})
+
+
+def storage_rows(memory: str, learner: Row) -> tuple[Row, Row]:
+    """Schematic storage against whole samples, in the same bytes and learned in the same way."""
+    smart = replace(learner, label=f"{learner.label}, {memory}", at={"memory": memory})
+    whole = replace(smart, label=smart.label.replace("smart", "whole"), parameters={**smart.parameters, "whole": True})
+    return replace(smart, versus=whole), whole
+
+
+STORAGE_ROWS = tuple(
+    row
+    for learner in (Row("smart", "smart"), FEW_STEPS)
+    for memory in ("30 samples", "100 samples", "300 samples")
+    for row in storage_rows(memory, learner)
+)
+
+
+def table_4(share: str) -> Table:
+    """Civil unrest at one share of flipped labels; with clean ones also flu, the control with real signal."""
+    clean = share == "clean"
+    return Table(
+        "table4" if clean else f"table4-{share.strip('%')}",
+        f"{'Civil unrest and flu' if clean else 'Civil unrest'}, 300 samples' bytes, "
+        f"{'clean labels' if clean else f'{share} of labels flipped'}",
+        None,
+        (
+            *PAPER_SELECTORS,
+            *SMART_ROWS,
+            *([FEW_STEPS] if clean else []),
+            Row("ER", "er"),
+            Row("joint training", "joint"),
+            *REFERENCE_ROWS,
+        ),
+        (*CIVIL, *FLU) if clean else CIVIL,
+        partial(events, "none" if clean else f"flip:0.{share[0]}"),
+        TABLE_4[share],
+        seeds=3,
+        metrics=tuple(SCORES),
+    )
+
+
+#: The strengths that ``tuning.py`` chose.
+STRENGTHS = Path(__file__).with_name("strengths.json")
+
+
+def tuned_rows(path: Path) -> tuple[Row, ...]:
+    """The regularisers again, with the strengths of this file; none while there is no such file.
+
+    A strength that is the usual one is left out, so that the row shows the same runs.
+    """
+    strengths = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    chosen = [
+        (row, {} if usual == strengths[row.method] else {"strength": strengths[row.method]})
+        for row in REGULARISERS
+        if row.method in strengths
+        for usual in [find_method(row.method).parameters["strength"]]
+    ]
+    return tuple(replace(row, label=f"{row.label}, tuned", parameters=strength) for row, strength in chosen)
+
+
+PAPER_TABLES = {
+    table.name: table
+    for table in (
+        Table(
+            "table1",
+            "Disjoint MNIST: accuracy by memory (in whole images' bytes)",
+            "disjoint-mnist",
+            (*PAPER_SELECTORS, FSS_ON_LOGITS, *SMART_ROWS, *BEYOND),
+            ("100", "200", "300", "400", "500"),
+            memory,
+            TABLE_1,
+        ),
+        Table(
+            "table2",
+            "Disjoint MNIST, 300 images' bytes: accuracy by share of foreign labels",
+            "disjoint-mnist",
+            (*PAPER_SELECTORS, *SMART_ROWS, *BEYOND),
+            ("clean", "10%", "20%", "30%", "40%", "50%"),
+            foreign,
+            TABLE_2,
+        ),
+        Table(
+            "table3",
+            "Split MNIST without memory: accuracy by share of foreign labels",
+            "split-mnist",
+            (*REGULARISERS, *tuned_rows(STRENGTHS)),
+            ("clean", "10%", "30%", "50%", "70%"),
+            foreign,
+            TABLE_3,
+        ),
+        *(table_4(share) for share in TABLE_4),
+        Table(
+            "samples",
+            "Schematic storage against whole samples in the same bytes",
+            None,
+            STORAGE_ROWS,
+            CIVIL,
+            partial(events, "none"),
+            {},
+            metrics=(*HOLDINGS, "balanced_accuracy", "auc"),
+        ),
+        Table(
+            "table5",
+            "Task-aware methods: Disjoint MNIST, 300 images' bytes",
+            "disjoint-mnist",
+            (
+                Row("iCaRL", "icarl", printed="iCaRL"),
+                Row("iCaRL on raw outputs", "icarl", {"layer": "logits"}, printed="iCaRL"),
+                Row("GEM", "gem", printed="GEM"),
+                Row("A-GEM", "a-gem", seeds=3),
+                *SMART_ROWS,
+            ),
+            ("300",),
+            memory,
+            TABLE_5,
+        ),
+        Table(
+            "table5-civil",
+            "Task-aware methods: civil unrest, 300 samples' bytes",
+            None,
+            (Row("iCaRL", "icarl", printed="iCaRL"), Row("GEM", "gem", printed="GEM"), *SMART_ROWS, *REFERENCE_ROWS),
+            CIVIL,
+            partial(events, "none"),
+            TABLE_5_CIVIL,
+            seeds=3,
+            metrics=tuple(SCORES),
+        ),
+    )
+}

@@ -1,0 +1,91 @@
+"""The runs a report is made of: every result file read once, those of another version of a method left out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from statistics import fmean, stdev
+from typing import Any
+
+from smartcl.paper.experiments.results import ResultFolder
+from smartcl.paper.experiments.spec import RunSpec
+from smartcl.paper.experiments.table import Row, Table
+from smartcl.paper.experiments.tuning import FIRST_SEED
+
+Result = dict[str, Any]
+
+#: The method that sees all data at once: what a memory cannot reach, and no contender.
+REFERENCE = "joint"
+
+#: What every run writes and the report cannot do without.
+NEEDED = {"accuracy", "accuracy_matrix", "spec"}
+
+
+class Runs(ResultFolder):
+    """A result folder in memory. ``stale`` counts files whose method has other defaults by now, or that are damaged;
+    ``seeds`` is as far as the seeds of any table go.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        found = {path: self._current(path) for path in sorted(folder.rglob("*.json"))}
+        self._by_path = {path: result for path, result in found.items() if result is not None}
+        self.stale = len(found) - len(self._by_path)
+        self.seeds = 1 + max((result["spec"]["seed"] % FIRST_SEED for result in self.all), default=0)
+        self._behind: dict[tuple[str, str, str], list[Result]] = {}
+        self._cells: dict[tuple[str, str, str, str], dict[str, Any]] = {}
+
+    @property
+    def all(self) -> list[Result]:
+        return list(self._by_path.values())
+
+    def load(self, spec: RunSpec) -> Result | None:
+        return self._by_path.get(self.path(spec))
+
+    def _current(self, path: Path) -> Result | None:
+        """What a run wrote there, unless its method or its data are others by now."""
+        result = self.read(path)
+        if result is None or not result.keys() >= NEEDED:
+            return None
+        try:
+            run = RunSpec.from_dict(result["spec"])
+        except (ValueError, TypeError, KeyError):
+            return None
+        return {**result, "settings": run.settings} if run.key == path.stem else None
+
+    def of_cell(self, table: Table, row: Row, column: str) -> list[Result]:
+        """The results behind a cell of a table."""
+        name = table.name, row.label, column
+        if name not in self._behind:
+            found = (self.load(table.spec(row, column, seed)) for seed in range(self.seeds))
+            self._behind[name] = [result for result in found if result is not None]
+        return self._behind[name]
+
+    def cell(self, table: Table, row: Row, column: str, metric: str | None = None) -> dict[str, Any]:
+        """``Table.cell`` over all seeds there are, worked out once; the table's first metric unless said."""
+        name = table.name, row.label, column, metric or table.metrics[0]
+        if name not in self._cells:
+            self._cells[name] = table.cell(row, column, self.seeds, self, metric)
+        return self._cells[name]
+
+
+def mean_and_spread(values: list[float]) -> tuple[float, float]:
+    """Mean and standard deviation; no deviation for a single value.
+
+    >>> mean_and_spread([1.0, 3.0]), mean_and_spread([2.0])
+    ((2.0, 1.4142135623730951), (2.0, 0.0))
+    """
+    return fmean(values), stdev(values) if len(values) > 1 else 0.0
+
+
+def count(runs: int) -> str:
+    return f"{runs} run{'' if runs == 1 else 's'}"
+
+
+def numbers(values: list[int]) -> str:
+    """How many runs stand behind each of several marks.
+
+    >>> numbers([5, 5]), numbers([1, 3])
+    ('5 runs', '1 to 3 runs')
+    """
+    low, high = min(values), max(values)
+    return count(low) if low == high else f"{low} to {count(high)}"

@@ -1,0 +1,91 @@
+"""What the report makes of each artefact of the catalogue, by its name there: text for the terminal, and files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.console import RenderableType
+
+from smartcl.paper.datasets.registry import DATASETS
+from smartcl.paper.experiments.catalogue import Artefact
+from smartcl.paper.experiments.keywords import KeywordStudy
+from smartcl.paper.experiments.measures import format_value
+from smartcl.paper.experiments.samples_held import HeldSamples
+from smartcl.paper.experiments.tuning import write_strengths
+from smartcl.paper.report.keywords_figure import keyword_grid, write_keywords
+from smartcl.paper.report.samples_figure import write_samples
+from smartcl.paper.report.sensitivity_figure import write_sensitivity
+from smartcl.paper.report.table_grids import column_grids, paired_grid
+from smartcl.paper.report.theory_figure import theory_text, write_theory
+
+#: An artefact's data, as the catalogue makes them.
+Data = dict[str, Any]
+
+
+def nothing(*_: object) -> Any:
+    return []
+
+
+@dataclass(frozen=True)
+class Rendering:
+    """Beside the tables of its runs: what is printed, and what is written into a folder."""
+
+    text: Callable[[Data], list[RenderableType]] = nothing
+    write: Callable[[Data, Path], list[Path]] = nothing
+
+
+def keywords_text(data: Data) -> list[RenderableType]:
+    return [keyword_grid(KeywordStudy.of(study)) for study in data["studies"]]
+
+
+def write_studies(data: Data, folder: Path) -> list[Path]:
+    stems = {folder / f"keywords-{study['spec']['dataset']}": study for study in data["studies"]}
+    return [path for stem, study in stems.items() for path in write_keywords(KeywordStudy.of(study), stem)]
+
+
+def write_curves(data: Data, folder: Path) -> list[Path]:
+    return write_samples([HeldSamples.of(curve) for curve in data["curves"]], folder)
+
+
+def strengths_text(data: Data) -> list[RenderableType]:
+    edge = data["at_the_edge"]
+    return [
+        f"{method}: {strength:g}{' (at the edge of the grid)' if method in edge else ''}"
+        for method, strength in data["chosen"].items()
+    ]
+
+
+def steps_text(data: Data) -> list[RenderableType]:
+    lines = [
+        f"mean {metric}: "
+        + ", ".join(f"{format_value(metric, value)} ({steps} steps)" for steps, value in found.items())
+        for metric, found in data["means"].items()
+    ]
+    return [*lines, f"chosen by AUC: {data['chosen']} steps a batch"]
+
+
+RENDERINGS: dict[str, Rendering] = {
+    "keywords": Rendering(keywords_text, write_studies),
+    "figure-samples": Rendering(write=write_curves),
+    "figure-sensitivity": Rendering(write=write_sensitivity),
+    "theory": Rendering(theory_text, write_theory),
+    "table3-tuning": Rendering(strengths_text, write_strengths),
+    "events-tuning": Rendering(steps_text),
+}
+
+
+def shown(name: str, artefact: Artefact, data: Data, paired: bool) -> Iterator[RenderableType]:
+    """For the terminal: the tables with what to know of their data, paired differences if asked for, its own text."""
+    for table, said in zip(artefact.tables, data.get("tables", [data]), strict=True):
+        for grid in column_grids(table, said["cells"]):
+            yield grid.terminal()
+        yield from filter(None, dict.fromkeys(DATASETS[spec.dataset].note for spec in table.specs(1)))
+        for stream in said["streams"]:
+            if "could not be had" in stream:
+                yield f"These runs are on {stream}."
+        if paired and said.get("paired"):
+            yield paired_grid(table, said["paired"]).terminal()
+    yield from RENDERINGS.get(name, Rendering()).text(data)

@@ -1,0 +1,126 @@
+"""Equal shares of the memory: for the tasks seen so far, or for the classes.
+
+Where a share is full, its samples are a reservoir of all that ever came for it, so that a class whose samples change
+over the stream is not stuck with its first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from smartcl.data.batch import Ints
+from smartcl.memory.pool import Pool, Scores, Selection
+from smartcl.selection.reservoir import drawn_keys
+
+
+def fair_share(demands: Ints, room: int) -> int:
+    """The largest share, in whole bytes, that fits ``room`` if each takes the lesser of it and what it asks for.
+
+    Who asks for less leaves the rest to the others; if all can have all, the share is the largest demand.
+
+    >>> fair_share(np.array([10, 50, 90]), room=90)
+    40
+    """
+    ascending = np.sort(demands)
+    for settled, demand in enumerate(ascending):
+        share = (room - int(ascending[:settled].sum())) // (len(ascending) - settled)
+        if share < demand:
+            return share
+    return int(ascending[-1])
+
+
+def fair_prefixes(orders: Sequence[Ints], sizes: Ints, room: int) -> Ints:
+    """Ascending positions: the start of each order, as far as its fair share goes, and one more where that fits.
+
+    >>> fair_prefixes([np.array([3, 0, 1]), np.array([4, 2])], sizes=np.full(5, 10), room=35)
+    array([0, 3, 4])
+    """
+    costs = [np.cumsum(sizes[order]) for order in orders]
+    share = fair_share(np.array([cost[-1] for cost in costs]), room)
+    taken = [int(np.searchsorted(cost, share, side="right")) for cost in costs]
+    left = room - sum(int(cost[count - 1]) for cost, count in zip(costs, taken, strict=True) if count)
+    for i, order in enumerate(orders):
+        if taken[i] < len(order) and sizes[order[taken[i]]] <= left:
+            left -= int(sizes[order[taken[i]]])
+            taken[i] += 1
+    return np.sort(np.concatenate([order[:count] for order, count in zip(orders, taken, strict=True)]))
+
+
+def positions_by(numbers: Ints) -> list[Ints]:
+    """The positions of each number that occurs, in ascending order of both.
+
+    >>> positions_by(np.array([7, 3, 7]))
+    [array([1]), array([0, 2])]
+    """
+    order = np.argsort(numbers, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(numbers[order])) + 1)
+
+
+def groups_of(pool: Pool) -> Ints:
+    """The group of each sample: its label, or its task and label where tasks are stored."""
+    columns = [pool.labels] if "task" not in pool.extra else [pool.extra["task"], pool.labels]
+    groups: Ints = np.unique(np.stack(columns), axis=1, return_inverse=True)[1].reshape(-1)
+    return groups
+
+
+class TaskShares:
+    """Every task seen has the same number of bytes, and keeps in them a uniform sample of its own.
+
+    Needs the extra column ``task``. As in ``Reservoir``, each sample draws a key once and the smallest keys stay; here
+    they compete within their task only. What a young task does not fill yet, the older ones keep until it does.
+
+    >>> rng = np.random.default_rng(0)
+    >>> tasks = np.array([0, 0, 0, 0, 0, 1, 1, 1])
+    >>> pool = Pool(np.full(8, 10), np.zeros(8, int), np.zeros(8, np.float32), 5, None, {"task": tasks})
+    >>> tasks[TaskShares().select(pool, room=60, rng=rng).keep]
+    array([0, 0, 0, 1, 1, 1])
+    """
+
+    scored = True
+
+    def select(self, pool: Pool, room: int, rng: np.random.Generator) -> Selection:
+        keys = drawn_keys(pool, rng)
+        members = positions_by(pool.extra["task"].astype(np.int64))
+        by_key = [index[np.argsort(keys[index], kind="stable")] for index in members]
+        keep = fair_prefixes(by_key, pool.sizes, room)
+        return Selection(keep, keys[keep])
+
+
+def balanced_fit(groups: Ints, keys: Scores, sizes: Ints, room: int) -> Ints:
+    """What is left when the sample with the largest key of the largest group leaves, until all fit ``room`` bytes.
+
+    >>> keys = np.arange(6, dtype=np.float32)
+    >>> balanced_fit(np.array([0, 0, 0, 0, 1, 1]), keys, sizes=np.full(6, 10), room=35)
+    array([0, 1, 4])
+    """
+    fitting = np.flatnonzero(sizes <= room)
+    members = [fitting[groups[fitting] == group] for group in np.unique(groups)]
+    queues = [list(index[np.argsort(keys[index], kind="stable")]) for index in members if len(index)]
+    excess = int(sizes[fitting].sum()) - room
+    while excess > 0:
+        largest = max(queues, key=lambda queue: (len(queue), keys[queue[-1]] if queue else 0.0))
+        excess -= int(sizes[largest.pop()])
+    return np.sort(np.array([i for queue in queues for i in queue], dtype=np.int64))
+
+
+class Balanced:
+    """Classes, or the classes of each task, share the memory evenly; over budget, the largest group loses samples.
+
+    Which of its samples goes is random: each draws a key once, and the largest key leaves. Prabhu, Torr, Dokania,
+    "GDumb: a simple approach that questions our progress in continual learning", ECCV 2020; there a full class takes no
+    newcomer.
+
+    >>> labels = np.array([0, 0, 0, 0, 1, 1])
+    >>> pool = Pool(np.full(6, 10), labels, np.zeros(6, np.float32), n_memory=0, geometry=None)
+    >>> labels[Balanced().select(pool, room=40, rng=np.random.default_rng(0)).keep]
+    array([0, 0, 1, 1])
+    """
+
+    scored = True
+
+    def select(self, pool: Pool, room: int, rng: np.random.Generator) -> Selection:
+        keys = drawn_keys(pool, rng)
+        keep = balanced_fit(groups_of(pool), keys, pool.sizes, room)
+        return Selection(keep, keys[keep])

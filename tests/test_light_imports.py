@@ -1,0 +1,62 @@
+"""What an import loads, counted in an interpreter of its own: who wants a memory does not pay for the paper."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+#: What the memory stands on.
+BENEATH_MEMORY = {"smartcl", "smartcl.data", "smartcl.saved", "smartcl.settings"}
+#: What a memory is made of, and beneath it: past it, something was loaded that a memory does not need.
+MOST_MODULES = 20
+
+TOOLS_AND_PAPER = ("smartcl.cli", "smartcl.events", "smartcl.files", "smartcl.paper")
+NOT_FOR_EVERYBODY = {"matplotlib", "onnx", "piqp", "pyarrow", "ray", "river", "rich", "tensorboardX", "typer"}
+
+
+def loaded(before: str, statement: str) -> set[str]:
+    """The modules that a statement loads beyond what another has loaded before it."""
+    code = (
+        f"import sys, json; {before}; there = set(sys.modules); {statement}; "
+        "print(json.dumps(sorted(set(sys.modules) - there)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return set(json.loads(done.stdout))
+
+
+def packages(modules: set[str]) -> set[str]:
+    """The third-party packages among modules: a compiled one's inner modules are not called after it."""
+    tops = {module.split(".")[0] for module in modules}
+    return {top for top in tops if not top.startswith("_")} - set(sys.stdlib_module_names) - {"smartcl"}
+
+
+def test_a_memory_needs_numpy_scipy_and_torch_only() -> None:
+    found = loaded("import numpy, scipy.sparse, torch", "import smartcl.memory")
+    ours = {module for module in found if module.split(".")[0] == "smartcl"}
+    others = {module for module in ours if not module.startswith(("smartcl.memory", "smartcl.data"))}
+    assert others <= BENEATH_MEMORY
+    assert len(ours) <= MOST_MODULES, sorted(ours)
+    assert packages(found) == set()
+
+
+def test_a_memory_is_to_be_had_from_its_package() -> None:
+    from smartcl import memory
+
+    wanted = {"Budget", "FeatureWatch", "Pool", "ReplayMemory", "SampleStore", "Schema", "Selection", "Selector"}
+    assert wanted | {"format_bytes"} <= set(memory.__all__)
+    assert all(hasattr(memory, name) for name in memory.__all__)
+
+
+def test_the_package_alone_loads_nothing() -> None:
+    found = loaded("pass", "import smartcl")
+    assert {module for module in found if module.startswith("smartcl.")} == set()
+    assert packages(found) == set()
+
+
+def test_the_estimator_loads_neither_tools_nor_paper() -> None:
+    # scikit-learn itself loads pandas, and with it pyarrow, wherever they are installed
+    found = loaded("import torch, sklearn.utils.validation", "import smartcl; smartcl.SmartClassifier")
+    assert {module for module in found if module.startswith(TOOLS_AND_PAPER)} == set()
+    assert packages(found) & NOT_FOR_EVERYBODY == set()
+    assert "smartcl.estimator" in found
