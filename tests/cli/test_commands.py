@@ -63,7 +63,7 @@ def without(package: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, package, None)
     monkeypatch.setattr("smartcl.learners.learner.Learner.observe", lambda *_: pytest.fail("trained"))
     monkeypatch.setattr("smartcl.paper.commands.reproduce.sweep", lambda *_: pytest.fail("ran"))
-    monkeypatch.setattr("smartcl.paper.commands.demo.run_together", lambda *_: pytest.fail("ran"))
+    monkeypatch.setattr("smartcl.paper.commands.demo.results_of", lambda *_: pytest.fail("ran"))
 
 
 NEEDS_MATPLOTLIB = {

@@ -14,7 +14,7 @@ from rich.cells import cell_len
 
 from smartcl.cli.app import call
 from smartcl.cli.one_line import LEAST_COLUMNS, LOG_COLUMNS, one_line, screen_columns, verdict
-from smartcl.paper.datasets.chunks import FetchError
+from smartcl.paper.datasets.downloads import FetchError
 
 anything = st.text(st.characters(codec=None), max_size=400)
 

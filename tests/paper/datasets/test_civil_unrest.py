@@ -8,8 +8,8 @@ import pytest
 from scipy import sparse
 from scipy.io import savemat
 
-from smartcl.paper.datasets.chunks import FetchError
 from smartcl.paper.datasets.civil_unrest import civil_unrest
+from smartcl.paper.datasets.downloads import FetchError
 from smartcl.paper.datasets.registry import load_stream
 from smartcl.paper.datasets.task_stream import TaskStream
 
@@ -93,7 +93,7 @@ def check_against_the_tables(stream: TaskStream, last: int) -> None:
 def test_the_sibling_release_gives_back_counts_and_keeps_its_days(tmp_path: Path) -> None:
     put(tmp_path, "2013-2014_Brazil.mat", sibling())
     stream = civil_unrest("brazil", tmp_path)
-    assert stream.name == "civil-brazil (event-subtype release)"
+    assert (stream.name, stream.source) == ("civil-brazil (event-subtype release)", "event-subtype release")
     assert stream.feature_names is None
     check_against_the_tables(stream, N_DAYS)
 
@@ -101,7 +101,7 @@ def test_the_sibling_release_gives_back_counts_and_keeps_its_days(tmp_path: Path
 def test_the_papers_own_files_tell_a_day_from_the_next(tmp_path: Path) -> None:
     put(tmp_path, "Brazil.mat", papers())
     stream = civil_unrest("Brazil", tmp_path)
-    assert stream.name == "civil-brazil"
+    assert (stream.name, stream.source) == ("civil-brazil", "paper's release")
     assert stream.feature_names == tuple(f"palabra {i}" for i in range(N_KEYWORDS))
     check_against_the_tables(stream, N_DAYS - 1)
 

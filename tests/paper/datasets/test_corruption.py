@@ -31,6 +31,13 @@ def test_a_noise_model_reads_back_as_it_was_written(text: str) -> None:
     assert NoiseModel.parse(NoiseModel.parse(text)) == NoiseModel.parse(text)
 
 
+@given(st.sampled_from(["foreign", "uniform", "flip"]), ratios)
+def test_a_noise_model_has_one_text_that_loses_nothing(kind: str, ratio: float) -> None:
+    model = NoiseModel(kind, ratio)
+    assert NoiseModel.parse(str(model)) == model
+    assert str(NoiseModel.parse("foreign:0.30")) == str(NoiseModel.parse("foreign:3e-1")) == "foreign:0.3"
+
+
 @pytest.mark.parametrize(
     "text", ["", "flip", "flip:", "flip:x", "flip:1.01", "flip:-0.1", "flip:nan", "salt:0.1", "none:0.1", "FLIP:0.1"]
 )

@@ -8,7 +8,7 @@ import pytest
 from scipy import sparse
 from scipy.io import savemat
 
-from smartcl.paper.datasets.chunks import FetchError
+from smartcl.paper.datasets.downloads import FetchError
 from smartcl.paper.datasets.flu import flu, flu_panel
 from smartcl.paper.datasets.registry import load_stream
 

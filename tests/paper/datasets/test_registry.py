@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -7,8 +9,8 @@ import torch
 
 from smartcl.paper.datasets import registry
 from smartcl.paper.datasets.corruption import NoiseModel
-from smartcl.paper.datasets.digit_streams import disjoint_digits
-from smartcl.paper.datasets.registry import DATASETS, Dataset, load_stream
+from smartcl.paper.datasets.digit_pairs import SMALL, DigitProtocol, disjoint_digits
+from smartcl.paper.datasets.registry import DATASETS, Dataset, load_stream, protocol_of
 from smartcl.paper.datasets.task_stream import TaskStream
 
 
@@ -24,13 +26,38 @@ def test_a_name_gives_what_its_builder_gives() -> None:
 def test_every_builder_is_handed_all_that_was_asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     asked: list[object] = []
 
-    def builder(*, seed: int, noise: NoiseModel | str | None, data_dir: Path | str | None) -> TaskStream:
-        asked.append((seed, noise, data_dir))
+    def builder(
+        *, seed: int, noise: NoiseModel | str | None, data_dir: Path | str | None, protocol: object
+    ) -> TaskStream:
+        asked.append((seed, noise, data_dir, protocol))
         return disjoint_digits()
 
-    monkeypatch.setitem(registry.DATASETS, "mine", Dataset(builder))
+    monkeypatch.setitem(registry.DATASETS, "mine", Dataset(builder, SMALL, "mine"))
     load_stream("mine", seed=4, noise="uniform:0.1", data_dir=tmp_path)
-    assert asked == [(4, "uniform:0.1", tmp_path)]
+    assert asked == [(4, "uniform:0.1", tmp_path, SMALL)]
+
+
+def test_a_protocol_is_plain_values_and_two_benchmarks_of_one_source_differ_in_it() -> None:
+    said = {name: (DATASETS[name].source, json.dumps(protocol_of(name), sort_keys=True)) for name in DATASETS}
+    for protocol in map(protocol_of, DATASETS):
+        assert {"batch_size", "epochs"} <= {*protocol, *protocol.get("panel", {})}
+    for names in (["disjoint-mnist", "disjoint-mnist-validation", "split-mnist", "split-mnist-validation"],):
+        assert len({said[name] for name in names}) == len(names)
+    assert said["flu-2011"] != said["flu-2011-validation"]
+    assert said["civil-brazil"] != said["civil-brazil-validation"]
+
+
+@pytest.mark.parametrize("name", ["disjoint-digits", "simulated-events"])
+def test_a_stream_is_cut_as_its_protocol_says_from_the_data_it_names(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dataset, stream = DATASETS[name], load_stream(name)
+    assert (stream.batch_size, stream.epochs) == (dataset.protocol.batch_size, dataset.protocol.epochs)
+    assert stream.source == dataset.source
+    if isinstance(dataset.protocol, DigitProtocol):
+        other = replace(dataset, protocol=replace(dataset.protocol, samples_per_task=100, batch_size=20, epochs=3))
+        monkeypatch.setitem(DATASETS, name, other)
+        assert len(load_stream(name)) == 5 * 5 * 3
 
 
 @pytest.mark.parametrize(

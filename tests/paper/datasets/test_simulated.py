@@ -7,7 +7,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
 from smartcl.paper.datasets.registry import load_stream
-from smartcl.paper.datasets.simulated import MEDIAN_RATE, RATE_SPREAD, simulate_city, simulated_events
+from smartcl.paper.datasets.simulated import SIMULATION, Simulation, simulate_city, simulated_events
 from smartcl.paper.datasets.task_stream import Task, TaskStream
 
 SMALL = {"cities": 4, "days": 400, "keywords": 200, "precursors": 12}
@@ -30,7 +30,7 @@ def mean_auc(stream: TaskStream, model: LogisticRegression) -> float:
 
 @pytest.mark.parametrize("seed", [0, 1])
 def test_a_logistic_regression_finds_what_was_planted(seed: int) -> None:
-    events = simulated_events(**SMALL, seed=seed)
+    events = simulated_events(Simulation(**SMALL), seed=seed)
     model = pooled_model(events.stream)
     strongest = np.argsort(-np.abs(model.coef_[0]))[: len(events.planted)]
     assert len(np.intersect1d(strongest, events.planted)) >= 0.9 * len(events.planted)
@@ -38,12 +38,12 @@ def test_a_logistic_regression_finds_what_was_planted(seed: int) -> None:
 
 
 def test_precursors_that_know_nothing_tell_nothing() -> None:
-    stream = simulated_events(**SMALL, unexplained=1.0).stream
+    stream = simulated_events(Simulation(**SMALL, unexplained=1.0)).stream
     assert abs(mean_auc(stream, pooled_model(stream)) - 0.5) < 0.1
 
 
 def test_the_truth_is_per_city_and_within_what_was_planted() -> None:
-    events = simulated_events(**SMALL)
+    events = simulated_events(Simulation(**SMALL))
     names = events.stream.feature_names
     assert names is not None
     assert len(events.precursors) == len(events.stream.tasks) == 4
@@ -55,7 +55,7 @@ def test_the_truth_is_per_city_and_within_what_was_planted() -> None:
 
 
 def test_precursors_rise_before_events_in_their_own_city_only() -> None:
-    events = simulated_events(**SMALL, unexplained=0.0)
+    events = simulated_events(Simulation(**SMALL, unexplained=0.0))
     for number, task in enumerate(events.stream.tasks):
         x, y = rows(task)
         rise = np.expm1(x[y == 1].toarray()).mean(axis=0) - np.expm1(x[y == 0].toarray()).mean(axis=0)
@@ -65,15 +65,17 @@ def test_precursors_rise_before_events_in_their_own_city_only() -> None:
 
 
 def test_keywords_are_sparse_and_drift_moves_their_rates() -> None:
-    rates = MEDIAN_RATE * np.exp(RATE_SPREAD * np.random.default_rng(0).normal(size=300))
+    rates = SIMULATION.median_rate * np.exp(SIMULATION.rate_spread * np.random.default_rng(0).normal(size=300))
     none = np.array([], dtype=np.int64)
 
     def spread(drift: float) -> float:
-        counts, _ = simulate_city(100 * rates, none, 400, drift, 0.0, np.random.default_rng(1))
+        counts, _ = simulate_city(
+            100 * rates, none, Simulation(days=400, drift=drift, unexplained=0.0), np.random.default_rng(1)
+        )
         return float(np.std(np.log(counts[-40:].mean(axis=0) + 1e-3) - np.log(counts[:40].mean(axis=0) + 1e-3)))
 
     assert spread(0.0) < 0.3 < spread(1.0) < 1.5
-    counts, labels = simulate_city(rates, none, 400, 0.5, 0.05, np.random.default_rng(1))
+    counts, labels = simulate_city(rates, none, Simulation(days=400), np.random.default_rng(1))
     assert 0.02 < (counts > 0).mean() < 0.1
     assert 0.2 < labels.mean() < 0.4
 
@@ -87,7 +89,7 @@ def test_the_default_has_the_shape_of_the_real_data_and_says_that_it_is_not() ->
 
 
 def test_the_seed_decides_everything() -> None:
-    one, same, other = (simulated_events(**SMALL, seed=seed) for seed in (1, 1, 2))
+    one, same, other = (simulated_events(Simulation(**SMALL), seed=seed) for seed in (1, 1, 2))
     for mine, again in zip(one.stream.tasks, same.stream.tasks, strict=True):
         np.testing.assert_array_equal(rows(mine)[0].toarray(), rows(again)[0].toarray())
     assert [city.tolist() for city in one.precursors] == [city.tolist() for city in same.precursors]
@@ -107,5 +109,7 @@ def test_the_seed_decides_everything() -> None:
     ],
 )
 def test_bad_arguments_are_named(arguments: dict[str, object], complaint: str) -> None:
+    own = {name: value for name, value in arguments.items() if name not in ("seed", "noise")}
+    rest = {name: value for name, value in arguments.items() if name not in own}
     with pytest.raises(ValueError, match=complaint):
-        simulated_events(**{**SMALL, **arguments})
+        simulated_events(Simulation(**{**SMALL, **own}), **rest)

@@ -12,7 +12,7 @@ from hypothesis.extra.numpy import arrays
 from smartcl.data.spec import InputSpec
 from smartcl.learners.methods import build_learner
 from smartcl.network.mlp import MLP
-from smartcl.paper.datasets.simulated import simulated_events
+from smartcl.paper.datasets.simulated import Simulation, simulated_events
 from smartcl.paper.experiments.feature_ranking import Career, careers, recovery, top_features
 from smartcl.paper.experiments.run import learn
 
@@ -64,7 +64,7 @@ STRENGTH = 0.05
 
 
 def test_both_shares_are_counted_as_they_are_defined():
-    events = simulated_events(cities=1, days=200, keywords=40, precursors=4)
+    events = simulated_events(Simulation(cities=1, days=200, keywords=40, precursors=4))
     network = MLP(InputSpec(events.stream.n_features, 2), (3,), np.random.default_rng(0))
     irrelevant = [k for k in range(events.stream.n_features) if k not in events.planted]
     with torch.no_grad():
@@ -78,7 +78,7 @@ def test_both_shares_are_counted_as_they_are_defined():
 
 @pytest.mark.parametrize("seed", [0, 1])
 def test_smart_keeps_the_precursors_and_forgets_the_rest(seed):
-    events = simulated_events(**SMALL, seed=seed)
+    events = simulated_events(Simulation(**SMALL), seed=seed)
     assert events.stream.name.startswith("simulated")
     learner = build_learner(
         "smart", events.stream.spec, "60 samples", seed, alpha=STRENGTH, hidden=(50,), iterations=20, lr=3e-4

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
 
 from smartcl.learners.methods import METHODS, build_learner
-from smartcl.paper.datasets.registry import load_stream
+from smartcl.paper.datasets.downloads import FetchError
+from smartcl.paper.datasets.registry import DATASETS, load_stream, protocol_of
 from smartcl.paper.experiments.run import learn, run
 from smartcl.paper.experiments.spec import RunSpec
 
@@ -23,8 +27,9 @@ def test_the_key_changes_with_anything_in_the_spec():
         RunSpec.of({"lr": 1e-3}, dataset="disjoint-mnist", method="er", seed=1),
         RunSpec.of({"lr": 1e-3}, dataset="disjoint-mnist", method="er", noise="flip:0.1"),
         RunSpec.of({"lr": 1e-3}, dataset="disjoint-mnist", method="er", memory="1MB"),
+        RunSpec.of({"lr": 1e-3}, dataset="disjoint-mnist", method="er", source="scikit-learn's digits"),
     ]
-    assert len({base.key, *(other.key for other in others)}) == 7
+    assert len({base.key, *(other.key for other in others)}) == 8
     assert base.key == RunSpec.of({"lr": "0.001"}, dataset="disjoint-mnist", method="er").key
 
 
@@ -32,6 +37,48 @@ def test_the_key_changes_with_a_methods_defaults(monkeypatch):
     before = RunSpec("disjoint-mnist", "er").key
     monkeypatch.setitem(METHODS, "er", METHODS["smart"])
     assert RunSpec("disjoint-mnist", "er").key != before
+
+
+@pytest.mark.parametrize(
+    "change", [{"batch_size": 64}, {"epochs": 2}, {"samples_per_task": 999}, {"validation": 0.1}, {"pixel_mean": 0.5}]
+)
+def test_the_key_changes_with_the_protocol_of_the_data(change, monkeypatch):
+    before = {name: RunSpec(name, "er").key for name in ("disjoint-mnist", "split-mnist")}
+    dataset = DATASETS["disjoint-mnist"]
+    monkeypatch.setitem(DATASETS, "disjoint-mnist", replace(dataset, protocol=replace(dataset.protocol, **change)))
+    assert RunSpec("disjoint-mnist", "er").key != before["disjoint-mnist"]
+    assert RunSpec("split-mnist", "er").key == before["split-mnist"]
+
+
+def test_one_noise_has_one_key_however_it_is_written():
+    specs = [RunSpec("disjoint-mnist", "er", noise=text) for text in ("foreign:0.3", "foreign:0.30", "foreign:3e-1")]
+    assert len({spec.key for spec in specs}) == len(set(specs)) == 1
+    assert RunSpec("disjoint-mnist", "er", noise="foreign:0.3000001").key != specs[0].key
+    with pytest.raises(ValueError, match="noise must be one of"):
+        RunSpec("disjoint-mnist", "er", noise="salt:0.1")
+
+
+def test_a_spec_comes_back_from_its_result():
+    spec = RunSpec.of(QUICK, dataset="disjoint-digits", method="er", memory="20 samples", noise="flip:0.10", seed=1)
+    result = json.loads(json.dumps(run(spec)))
+    assert RunSpec.from_dict(result["spec"]) == spec
+    assert result["protocol"] == spec.protocol == protocol_of("disjoint-digits")
+    assert result["spec"]["source"] == "scikit-learn's digits"
+
+
+def test_a_run_names_the_data_that_were_really_loaded(monkeypatch):
+    """Without MNIST its stand-in is learned from, and the result says so in its spec."""
+
+    def nowhere(*_: object) -> None:
+        raise FetchError("MNIST could not be had")
+
+    monkeypatch.setattr("smartcl.paper.datasets.digit_pairs.load_mnist", nowhere)
+    asked = RunSpec.of(QUICK, dataset="disjoint-mnist", method="er", memory="20 samples")
+    with pytest.warns(UserWarning, match="stand in for MNIST"):
+        result = run(asked)
+    made = RunSpec.from_dict(result["spec"])
+    assert (asked.source, made.source) == ("MNIST", "scikit-learn's digits")
+    assert made.key != asked.key
 
 
 def test_the_matrix_is_what_testing_by_hand_gives():

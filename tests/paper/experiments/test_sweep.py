@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 
 import pytest
 
 from smartcl.cli.app import call
+from smartcl.paper.experiments import results as results_module
 from smartcl.paper.experiments.catalogue import TABLES
 from smartcl.paper.experiments.engines.engine import attempt
 from smartcl.paper.experiments.paper_tables import memory
@@ -14,6 +16,7 @@ from smartcl.paper.experiments.results import ResultFolder
 from smartcl.paper.experiments.spec import RunSpec
 from smartcl.paper.experiments.sweep import missing, sweep
 from smartcl.paper.experiments.table import Row, Table
+from smartcl.paper.report.explanations import EXPLANATIONS
 
 QUICK = {"hidden": (8,), "iterations": 1}
 
@@ -38,14 +41,91 @@ def test_a_sweep_makes_what_is_missing_and_collects_failures(tmp_path):
     results = ResultFolder(tmp_path)
     specs = [spec(0), spec(1), spec(0), spec(0, noise="foreign:0.5"), RunSpec("no-such-data", "er")]
     seen = []
-    failures = sweep(specs, results, Here(), seen.append)
+    failures = sweep(missing(specs, results), results, Here(), seen.append)
     assert list(failures) == [specs[-1]]
     assert "there is no data set" in failures[specs[-1]]
     assert [outcome.result is None for outcome in seen] == [False, False, False, True]
     assert missing(specs, results) == [specs[-1]]
     again = Here()
-    sweep([*specs[:2], spec(2)], results, again)
+    sweep(missing([*specs[:2], spec(2)], results), results, again)
     assert again.asked == [spec(2)]
+
+
+def test_a_run_on_a_stand_in_is_saved_as_that_and_never_as_what_was_asked(tmp_path):
+    asked = RunSpec("disjoint-mnist", "er")
+    made = RunSpec("disjoint-mnist", "er", source="scikit-learn's digits")
+    results = ResultFolder(tmp_path)
+    failures = sweep([asked], results, Here(), work=lambda _: {"accuracy": 1.0, "spec": made.as_dict()})
+    assert failures[asked] == "it learned from scikit-learn's digits, not from MNIST, and is saved as that"
+    assert results.load(asked) is None
+    assert results.load(made) == {"accuracy": 1.0, "spec": made.as_dict()}
+
+
+@pytest.mark.filterwarnings("always:scikit-learn")
+def test_without_mnist_a_table_is_of_its_stand_in_throughout(tmp_path, capsys, monkeypatch):
+    """What is there of MNIST is not mixed in; what was made of the stand-in is not made again, nor shown as MNIST."""
+    table = Table("tiny", "A table", "disjoint-mnist", (Row("ER", "er", QUICK),), ("10", "20"), memory, {}, 1)
+    monkeypatch.setitem(TABLES, "tiny", table)
+    ResultFolder(tmp_path).save(table.specs()[0], {"accuracy": 99.0, "stream": "disjoint-mnist"})
+    monkeypatch.setenv("SMARTCL_DATA", str(tmp_path / "empty"))
+    monkeypatch.setattr("smartcl.paper.datasets.mnist.MIRRORS", ())
+    monkeypatch.setenv("PATH", "")
+    asked: list[RunSpec] = []
+
+    class Counted(Here):
+        def outcomes(self, work, specs):
+            asked.extend(specs)
+            return super().outcomes(work, specs)
+
+    monkeypatch.setattr("smartcl.paper.commands.reproduce.LocalEngine", lambda _: Counted())
+    for expected in (2, 2):
+        assert call(["reproduce", "tiny", "--results", str(tmp_path), "--json"]) == 0
+        captured = capsys.readouterr()
+        said = json.loads(captured.out)
+        assert "stand in for MNIST" in captured.err
+        assert [cell["n"] for cell in said["cells"]] == [1, 1]
+        assert all(cell["mean"] != 99.0 for cell in said["cells"])
+        assert said["streams"] == ["disjoint-digits (scikit-learn's digits: MNIST could not be had)"]
+        assert len(asked) == expected
+    assert call(["reproduce", "tiny", "--results", str(tmp_path), "--json", "--show"]) == 0
+    assert [cell["mean"] for cell in json.loads(capsys.readouterr().out)["cells"]] == [99.0, None]
+
+
+class Parses:
+    """Counts how often each file is parsed."""
+
+    def __init__(self, monkeypatch) -> None:
+        self.texts: Counter[bytes] = Counter()
+        original = results_module._parse
+        monkeypatch.setattr(results_module, "_parse", lambda text: self.texts.update([text]) or original(text))
+
+
+@pytest.mark.parametrize(
+    "command", [["reproduce", "small", "--paired"], ["reproduce", "small", "--show", "--json"], ["report"], ["results"]]
+)
+def test_each_result_file_is_parsed_once(command, tmp_path, capsys, small_table, monkeypatch):
+    results = ResultFolder(tmp_path / "results")
+    wanted = small_table.specs()
+    for made in wanted:
+        results.save(made, {"accuracy": float(made.seed), "accuracy_matrix": [[1.0]], "spec": made.as_dict()})
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "docs").mkdir()
+    monkeypatch.setattr("smartcl.paper.report.markdown_page.SHOWN", (small_table,))
+    monkeypatch.setitem(EXPLANATIONS, "small", "")
+    parses = Parses(monkeypatch)
+    assert call(command) == 0
+    assert set(parses.texts.values()) == {1}
+    assert len(parses.texts) == len(wanted)
+
+
+def test_a_file_that_changes_is_read_again(tmp_path, monkeypatch):
+    results, parses = ResultFolder(tmp_path), Parses(monkeypatch)
+    for accuracy in (1.0, 2.0):
+        results.save(spec(0), {"accuracy": accuracy})
+        assert [results.load(spec(0)) for _ in range(3)] == [{"accuracy": accuracy}] * 3
+    assert parses.texts.total() == 2
+    results.path(spec(0)).unlink()
+    assert results.load(spec(0)) is None
 
 
 def test_a_result_that_cannot_be_saved_is_a_failure_of_its_run_alone(tmp_path):

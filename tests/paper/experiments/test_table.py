@@ -13,7 +13,7 @@ from smartcl.paper.experiments.catalogue import TABLES
 from smartcl.paper.experiments.paper_tables import memory
 from smartcl.paper.experiments.results import ResultFolder
 from smartcl.paper.experiments.table import Row, Table, own_rows, paired_differences
-from smartcl.paper.scores.paired import paired_difference
+from smartcl.paper.scores.intervals import paired_difference
 
 WHOLE = Row("whole", "er", at={"memory": "9 samples"})
 ROWS = (Row("SMART", "smart", printed="SMART", versus=WHOLE), WHOLE, Row("majority", "smart", reference="majority"))

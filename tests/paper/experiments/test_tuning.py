@@ -69,7 +69,7 @@ def test_tuning_sees_neither_the_tables_seeds_nor_the_test_images(monkeypatch):
     pixels = rng.integers(0, 256, (400, 64)).astype(np.uint8)
     labels = np.arange(400) % 10
     images = DigitImages(pixels[:300], labels[:300], pixels[300:], labels[300:], "mnist", 255, "made here")
-    monkeypatch.setattr("smartcl.paper.datasets.digit_streams.mnist_or_digits", lambda _: images)
+    monkeypatch.setattr("smartcl.paper.datasets.digit_pairs.mnist_or_digits", lambda _: images)
     stream = load_stream(STRENGTH_RUNS.dataset, seed=1000)
     test = {row.tobytes() for row in images.test_x}
     for task in stream.tasks:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,9 +15,10 @@ from smartcl.cli.usage import Seed, arguments_checked, failure_of
 from smartcl.errors import extra
 from smartcl.files.outputs import check_file
 from smartcl.memory import format_bytes
-from smartcl.paper.experiments.run import prepare_run
+from smartcl.paper.experiments.engines.local import LocalEngine, Step
+from smartcl.paper.experiments.run import prepare_run, run
 from smartcl.paper.experiments.spec import RunSpec
-from smartcl.paper.experiments.together import run_together
+from smartcl.paper.experiments.sweep import results_of
 from smartcl.paper.report.demo_figure import draw_comparison
 
 DATASET = "disjoint-mnist"
@@ -40,12 +42,13 @@ def demo(
         for spec in specs:
             prepare_run(spec, data)
     with live_bars() as bars:
-        tasks = [bars.add_task(name, total=None, memory="") for name in METHODS.values()]
+        tasks = {spec: bars.add_task(METHODS[spec.method], total=None, memory="") for spec in specs}
 
-        def watch(position: int, done: int, total: int, memory: str) -> None:
-            bars.update(tasks[position], completed=done, total=total, memory=memory)
+        def watch(spec: RunSpec, step: Step) -> None:
+            bars.update(tasks[spec], completed=step.done, total=step.total, memory=step.memory)
 
-        results = dict(zip(METHODS.values(), run_together(specs, watch, data), strict=True))
+        made = results_of(specs, LocalEngine(len(specs), watch), partial(run, data_dir=data))
+        results = dict(zip(METHODS.values(), made, strict=True))
     failure = failure_of(lambda: draw_comparison(results, out))
     Console().print(_table(results))
     if failure is not None:

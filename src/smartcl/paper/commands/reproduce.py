@@ -20,6 +20,7 @@ from smartcl.cli.usage import arguments_checked, json_text
 from smartcl.errors import extra
 from smartcl.files.outputs import check_writable
 from smartcl.paper.commands.sweep_progress import describe, sweep_progress
+from smartcl.paper.datasets.registry import sources_here
 from smartcl.paper.experiments.catalogue import Artefact, artefact_data, find_artefacts, known_names, quick
 from smartcl.paper.experiments.engines.engine import Engine
 from smartcl.paper.experiments.engines.local import LocalEngine
@@ -81,8 +82,7 @@ def reproduce(
         if tensorboard is not None:
             prepare_tensorboard(tensorboard)
     folder = ResultFolder(results)
-    tables = [table for artefact in artefacts.values() for table in artefact.tables]
-    specs = [spec for table in tables for spec in table.specs(seeds)]
+    specs = _specs(artefacts, seeds)
     wanted = [] if show else missing(specs, folder)
     written = [] if show else [each for each, artefact in artefacts.items() if artefact.files]
     with arguments_checked():
@@ -90,6 +90,11 @@ def reproduce(
             if wanted:
                 check_writable(target)
         _check_extras(wanted, [artefacts[each] for each in written])
+    sources = sources_here({spec.dataset for spec in wanted}, data)
+    if any(spec.source != sources.get(spec.dataset, spec.source) for spec in wanted):
+        artefacts = {each: _learned_from(sources, artefact) for each, artefact in artefacts.items()}
+        specs = _specs(artefacts, seeds)
+        wanted = missing(specs, folder)
     failures = _run(wanted, folder, _engine(engine, address, workers), data) if wanted else {}
     said = {each: artefact_data(each, artefact, seeds, folder) for each, artefact in artefacts.items()}
     if as_json:
@@ -110,6 +115,15 @@ def reproduce(
         say(f"failed: {describe(spec)}: {reason}")
     if failures:
         raise typer.Exit(1)
+
+
+def _specs(artefacts: dict[str, Artefact], seeds: int | None) -> list[RunSpec]:
+    return [spec for artefact in artefacts.values() for table in artefact.tables for spec in table.specs(seeds)]
+
+
+def _learned_from(sources: dict[str, str], artefact: Artefact) -> Artefact:
+    """The same runs on the data there are here, so that a table never mixes MNIST and its stand-in."""
+    return replace(artefact, tables=tuple(replace(table, sources=sources) for table in artefact.tables))
 
 
 def _part(table: Table, small: bool, rows: list[str] | None, columns: list[str] | None) -> Table:

@@ -3,9 +3,9 @@
 from smartcl.paper.datasets.civil_unrest import civil_unrest as civil_unrest
 from smartcl.paper.datasets.corruption import NoiseModel as NoiseModel
 from smartcl.paper.datasets.corruption import corrupt as corrupt
-from smartcl.paper.datasets.digit_streams import disjoint_digits as disjoint_digits
-from smartcl.paper.datasets.digit_streams import disjoint_mnist as disjoint_mnist
-from smartcl.paper.datasets.digit_streams import split_mnist as split_mnist
+from smartcl.paper.datasets.digit_pairs import disjoint_digits as disjoint_digits
+from smartcl.paper.datasets.digit_pairs import disjoint_mnist as disjoint_mnist
+from smartcl.paper.datasets.digit_pairs import split_mnist as split_mnist
 from smartcl.paper.datasets.digits import DigitImages as DigitImages
 from smartcl.paper.datasets.flu import flu as flu
 from smartcl.paper.datasets.mnist import load_mnist as load_mnist

@@ -20,15 +20,16 @@ from scipy import sparse
 
 from smartcl.data.batch import Ints
 from smartcl.events.counts import UNKNOWN, Csr, count_table
-from smartcl.paper.datasets.chunks import FetchError
 from smartcl.paper.datasets.corruption import NoiseModel
-from smartcl.paper.datasets.fetch import cache_folder
+from smartcl.paper.datasets.downloads import FetchError, cache_folder
 from smartcl.paper.datasets.mat import cells, numeric, read_mat, texts
-from smartcl.paper.datasets.panel import Panel, PanelProtocol, panel_stream, rehearsal
+from smartcl.paper.datasets.panel import Panel, PanelProtocol, panel_stream
 from smartcl.paper.datasets.task_stream import TaskStream
 
 COUNTRIES = ("Brazil", "Colombia", "Mexico", "Paraguay", "Venezuela")
 FOLDER = "civil-unrest"
+#: The two releases. Results are kept of the sibling: the paper's own cannot be had.
+PAPER, SIBLING = "paper's release", "event-subtype release"
 #: The sibling's label of a day that no event follows.
 NO_EVENT = 1
 PROTOCOL = PanelProtocol(train_share=0.6, least_train=15, least_test=8)
@@ -44,23 +45,22 @@ def civil_unrest(
     data_dir: Path | str | None = None,
     seed: int = 0,
     noise: NoiseModel | str | None = None,
-    validation: bool = False,
+    protocol: PanelProtocol = PROTOCOL,
 ) -> TaskStream:
     """A country's cities one after the other, 300 balanced samples each, in batches of 50.
 
-    ``validation`` ends the record where training ends and splits that again. The files are not fetched:
-    ``<Country>.mat`` or ``2013-2014_<Country>.mat`` must lie in the folder ``civil-unrest`` of the data folder. The
-    name of the stream tells the sibling release from the paper's own.
+    The files are not fetched: ``<Country>.mat`` or ``2013-2014_<Country>.mat`` must lie in the folder ``civil-unrest``
+    of the data folder. The stream's name and source tell the sibling release from the paper's own.
 
     >>> civil_unrest("Brazil", data_dir="no-such-folder")
     Traceback (most recent call last):
-    smartcl.paper.datasets.chunks.FetchError: there is no civil-unrest file of Brazil in no-such-folder/civil-unrest...
+    smartcl.paper.datasets.downloads.FetchError: there is no civil-unrest file of Brazil in no-such-folder...
     """
     model = NoiseModel.parse(noise)
     path = country_file(country, cache_folder(data_dir) / FOLDER)
-    release, panel = read_panel(path)
-    days, protocol = rehearsal(panel, PROTOCOL) if validation else (panel, PROTOCOL)
-    return panel_stream(f"civil-{country.lower()}{release}", days, protocol, seed, model)
+    release, panel = read_panel(path, protocol)
+    name = f"civil-{country.lower()}"
+    return panel_stream(name if release == PAPER else f"{name} ({release})", panel, protocol, seed, model, release)
 
 
 def country_file(country: str, folder: Path) -> Path:
@@ -76,28 +76,28 @@ def country_file(country: str, folder: Path) -> Path:
     )
 
 
-def read_panel(path: Path) -> tuple[str, Panel]:
-    """What to add to the stream's name, and the counts and next-day labels of either release."""
+def read_panel(path: Path, protocol: PanelProtocol) -> tuple[str, Panel]:
+    """Which release the file is of, its counts and its next-day labels."""
     data = read_mat(path, ["X", "Y"], ["city", "keywords", "locations"])
     try:
         if "city" in data:
-            return " (event-subtype release)", sibling_panel(data["X"], data["Y"], texts("city", data["city"]))
+            return SIBLING, sibling_panel(data["X"], data["Y"], texts("city", data["city"]), protocol)
         if missing := [name for name in ("keywords", "locations") if name not in data]:
             raise ValueError(f"has no variable {', '.join(missing)}, and no city either")
         locations, keywords = (texts(name, data[name]) for name in ("locations", "keywords"))
-        return "", paper_panel(data["X"], data["Y"], locations, keywords)
+        return PAPER, paper_panel(data["X"], data["Y"], locations, keywords)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
 
 
-def sibling_panel(X: Any, Y: Any, cities: tuple[str, ...]) -> Panel:
+def sibling_panel(X: Any, Y: Any, cities: tuple[str, ...], protocol: PanelProtocol) -> Panel:
     """The AAAI-19 release: values scaled per keyword, labels 1 and above already of the next day."""
     if numeric("Y", Y, 2).shape != numeric("X", X, 3).shape[:2]:
         raise ValueError(f"X must be [city, day, keyword] and Y [city, day], got {X.shape} and {Y.shape}")
     if (Y < NO_EVENT).any():
         raise ValueError(f"Y must be {NO_EVENT} without an event and above with one, got {Y.min()}")
     scaled = tuple(count_table(city) for city in X)
-    counts = unscaled(scaled, PROTOCOL.n_train(X.shape[1]))
+    counts = unscaled(scaled, protocol.n_train(X.shape[1]))
     return Panel(counts, without_silent_days((Y > NO_EVENT).astype(np.int64), counts), cities)
 
 

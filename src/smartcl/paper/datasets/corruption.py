@@ -26,7 +26,7 @@ class NoiseModel:
 
     >>> NoiseModel.parse("flip:0.3")
     NoiseModel(kind='flip', ratio=0.3)
-    >>> str(NoiseModel.parse("flip:0.3")), str(NoiseModel.parse(None))
+    >>> str(NoiseModel.parse("flip:0.30")), str(NoiseModel.parse(None))
     ('flip:0.3', 'none')
     """
 
@@ -48,14 +48,18 @@ class NoiseModel:
             return text
         if text is None or text == "none":
             return cls()
-        kind, _, ratio = text.partition(":")
         try:
+            kind, _, ratio = text.partition(":")
             return cls(kind, float(ratio))
-        except ValueError:
+        except (AttributeError, ValueError):
             raise ValueError(f"noise must be one of {ALLOWED}, got {text!r}") from None
 
     def __str__(self) -> str:
-        return self.kind if self.kind == "none" else f"{self.kind}:{self.ratio:g}"
+        """The one text of this model: ``parse`` makes it again, to the last digit of the ratio."""
+        if self.kind == "none":
+            return self.kind
+        short = f"{self.ratio:g}"
+        return f"{self.kind}:{short if float(short) == self.ratio else self.ratio}"
 
 
 ALLOWED = ", ".join([*(f"'{kind}:RATIO'" for kind in KINDS), "'none'"]) + " with RATIO in 0..1"

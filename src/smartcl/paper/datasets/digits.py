@@ -12,6 +12,7 @@ from smartcl.data.batch import Ints
 N_DIGITS = 10
 #: In scikit-learn's set every fifth image of a digit is for testing.
 TEST_STRIDE = 5
+SKLEARN_DIGITS = "scikit-learn's digits"
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ def load_digit_images() -> DigitImages:
         y[test],
         name="digits",
         peak=16,
-        source="scikit-learn's digits",
+        source=SKLEARN_DIGITS,
     )
 
 

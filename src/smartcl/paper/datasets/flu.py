@@ -12,16 +12,16 @@ from typing import Any
 import numpy as np
 
 from smartcl.events.counts import UNKNOWN, count_table
-from smartcl.paper.datasets.chunks import FetchError
 from smartcl.paper.datasets.corruption import NoiseModel
-from smartcl.paper.datasets.fetch import cache_folder
+from smartcl.paper.datasets.downloads import FetchError, cache_folder
 from smartcl.paper.datasets.mat import numeric, read_mat
-from smartcl.paper.datasets.panel import Panel, PanelProtocol, panel_stream, rehearsal
+from smartcl.paper.datasets.panel import Panel, PanelProtocol, panel_stream
 from smartcl.paper.datasets.task_stream import TaskStream
 
 #: The seasons there are, by the first year that names their stream.
 SEASONS = {"2011": "2011-2012", "2013": "2013-2014"}
 FOLDER = "flu"
+SOURCE = "AAAI-19 release"
 PROTOCOL = PanelProtocol(train_share=0.5, least_train=50, least_test=30)
 MISSING, LOWEST, HIGHEST = 0, 1, 10
 
@@ -31,12 +31,11 @@ def flu(
     data_dir: Path | str | None = None,
     seed: int = 0,
     noise: NoiseModel | str | None = None,
-    validation: bool = False,
+    protocol: PanelProtocol = PROTOCOL,
 ) -> TaskStream:
     """The states one after the other in ``"2011"`` (to 2012) or ``"2013"`` (to 2014), 300 balanced samples each.
 
-    ``validation`` ends the record where training ends and splits that again. The files are not fetched: they must lie
-    in the folder ``flu`` of the data folder.
+    The files are not fetched: they must lie in the folder ``flu`` of the data folder.
 
     >>> flu("2012")
     Traceback (most recent call last):
@@ -56,8 +55,7 @@ def flu(
         panel = flu_panel(data["X"], data["Y"])
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
-    days, protocol = rehearsal(panel, PROTOCOL) if validation else (panel, PROTOCOL)
-    return panel_stream(f"flu-{years}", days, protocol, seed, model)
+    return panel_stream(f"flu-{years}", panel, protocol, seed, model, SOURCE)
 
 
 def flu_panel(X: Any, Y: Any) -> Panel:

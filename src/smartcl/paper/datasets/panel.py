@@ -16,10 +16,7 @@ from smartcl.data.batch import Batch, Bools, Ints
 from smartcl.data.spec import InputSpec
 from smartcl.events.counts import UNKNOWN, Csr, log_counts
 from smartcl.paper.datasets.corruption import NoiseModel, corrupt
-from smartcl.paper.datasets.digit_tasks import CORRUPT, SAMPLE
-from smartcl.paper.datasets.task_stream import Task, TaskStream
-
-BATCH_SIZE = 50
+from smartcl.paper.datasets.task_stream import CORRUPT, SAMPLE, Task, TaskStream
 
 
 @dataclass(frozen=True)
@@ -57,12 +54,18 @@ class Panel:
 
 @dataclass(frozen=True)
 class PanelProtocol:
-    """How a panel becomes a stream: which days train, what a place must have, how many samples it gives."""
+    """How a panel becomes a stream: which days train, what a place must have, how many samples it gives.
+
+    ``validation`` ends the record where training ends and splits that again.
+    """
 
     train_share: float
     least_train: int
     least_test: int
     samples: int = 300
+    batch_size: int = 50
+    epochs: int = 1
+    validation: bool = False
 
     def n_train(self, n_days: int) -> int:
         """How many of the days are for training.
@@ -76,7 +79,7 @@ class PanelProtocol:
         """The same protocol on that share of the days, asking for so many fewer days of each label.
 
         >>> PanelProtocol(0.5, 50, 30).shorter(0.5)
-        PanelProtocol(train_share=0.5, least_train=25, least_test=15, samples=300)
+        PanelProtocol(train_share=0.5, least_train=25, least_test=15, samples=300, ...)
         """
         return replace(self, least_train=int(share * self.least_train), least_test=int(share * self.least_test))
 
@@ -88,10 +91,14 @@ def rehearsal(panel: Panel, protocol: PanelProtocol) -> tuple[Panel, PanelProtoc
     return first, protocol.shorter(protocol.train_share)
 
 
-def panel_stream(name: str, panel: Panel, protocol: PanelProtocol, seed: int, noise: NoiseModel) -> TaskStream:
+def panel_stream(
+    name: str, panel: Panel, protocol: PanelProtocol, seed: int, noise: NoiseModel, source: str = ""
+) -> TaskStream:
     """One task per place that has enough days of both labels."""
     if seed < 0:
         raise ValueError(f"seed must be at least 0, got {seed}")
+    if protocol.validation:
+        panel, protocol = rehearsal(panel, protocol)
     cut = protocol.n_train(panel.n_days)
     chosen = eligible(panel.labels, cut, protocol)
     if not len(chosen):
@@ -108,10 +115,12 @@ def panel_stream(name: str, panel: Panel, protocol: PanelProtocol, seed: int, no
         name,
         InputSpec(len(seen), 2, sparse=True),
         tasks,
-        BATCH_SIZE,
+        protocol.batch_size,
         seed,
+        protocol.epochs,
         feature_names=None if panel.keywords is None else tuple(panel.keywords[keyword] for keyword in seen),
         task_names=tuple(panel.places[place] for place in chosen),
+        source=source,
     )
 
 

@@ -1,36 +1,57 @@
-"""The benchmarks by name."""
+"""The benchmarks by name: how each is made, by which protocol, and from which data."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
 from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
-from smartcl.paper.datasets.civil_unrest import COUNTRIES, civil_unrest
+from smartcl.errors import UnavailableError
+from smartcl.paper.datasets.civil_unrest import COUNTRIES, PAPER, SIBLING, civil_unrest
+from smartcl.paper.datasets.civil_unrest import PROTOCOL as CIVIL
 from smartcl.paper.datasets.corruption import NoiseModel
-from smartcl.paper.datasets.digit_streams import disjoint_digits, disjoint_mnist, split_mnist
+from smartcl.paper.datasets.digit_pairs import (
+    DISJOINT,
+    MNIST,
+    SMALL,
+    SPLIT,
+    DigitProtocol,
+    disjoint_digits,
+    disjoint_mnist,
+    split_mnist,
+)
+from smartcl.paper.datasets.digits import SKLEARN_DIGITS
+from smartcl.paper.datasets.flu import PROTOCOL as FLU
 from smartcl.paper.datasets.flu import SEASONS, flu
-from smartcl.paper.datasets.newsgroups import newsgroups
-from smartcl.paper.datasets.simulated import simulated_events
+from smartcl.paper.datasets.flu import SOURCE as FLU_RELEASE
+from smartcl.paper.datasets.newsgroups import PACKAGE, SKLEARN_COPY, WordsProtocol, newsgroups
+from smartcl.paper.datasets.newsgroups import PROTOCOL as WORDS
+from smartcl.paper.datasets.panel import PanelProtocol
+from smartcl.paper.datasets.simulated import SIMULATION, Simulation, simulated_events
+from smartcl.paper.datasets.simulated import SOURCE as SIMULATED
 from smartcl.paper.datasets.task_stream import TaskStream
+
+#: Every number that decides how data become a stream; two protocols that differ are two experiments.
+StreamProtocol = DigitProtocol | PanelProtocol | WordsProtocol | Simulation
 
 
 class StreamBuilder(Protocol):
-    """Makes a benchmark from its seed, its label noise and the folder its files are kept in."""
+    """Makes a benchmark by its protocol from its seed, its label noise and the folder its files are kept in."""
 
-    def __call__(self, *, seed: int, noise: NoiseModel | str | None, data_dir: Path | str | None) -> TaskStream: ...
-
-
-def bundled_digits(*, seed: int, noise: NoiseModel | str | None, data_dir: Path | str | None) -> TaskStream:
-    """``disjoint_digits``, whose images come with scikit-learn and need no folder."""
-    return disjoint_digits(seed=seed, noise=noise)
+    def __call__(
+        self, *, seed: int, noise: NoiseModel | str | None, data_dir: Path | str | None, protocol: Any
+    ) -> TaskStream: ...
 
 
-def simulated_stream(*, seed: int, noise: NoiseModel | str | None, data_dir: Path | str | None) -> TaskStream:
+def simulated_stream(
+    *, seed: int, noise: NoiseModel | str | None, data_dir: Path | str | None, protocol: Simulation
+) -> TaskStream:
     """The stream of ``simulated_events``, made on the spot."""
-    return simulated_events(seed=seed, noise=noise).stream
+    return simulated_events(protocol, seed, noise).stream
 
 
 #: The share of training images held out to choose settings by.
@@ -48,33 +69,46 @@ NEAR_CHANCE = (
 
 @dataclass(frozen=True)
 class Dataset:
-    """A benchmark, whether its results are read beside reference lines, and what a reader of them must know."""
+    """A benchmark: its builder, its protocol, and the data its results are of unless they say otherwise.
+
+    ``others`` are data that may be loaded in place of ``source``. ``references`` says whether results are read beside
+    reference lines, ``note`` what a reader of them must know.
+    """
 
     build: StreamBuilder
+    protocol: StreamProtocol
+    source: str
+    others: tuple[str, ...] = ()
     references: bool = False
     note: str | None = None
 
+    def load(self, seed: int, noise: NoiseModel | str | None, data_dir: Path | str | None) -> TaskStream:
+        return self.build(seed=seed, noise=noise, data_dir=data_dir, protocol=self.protocol)
+
 
 DATASETS: dict[str, Dataset] = {
-    "disjoint-mnist": Dataset(disjoint_mnist),
-    "disjoint-mnist-validation": Dataset(partial(disjoint_mnist, validation=VALIDATION)),
-    "split-mnist": Dataset(split_mnist),
-    "split-mnist-validation": Dataset(partial(split_mnist, validation=VALIDATION)),
-    "disjoint-digits": Dataset(bundled_digits),
+    **{
+        f"{name}{ending}": Dataset(build, replace(protocol, validation=share), MNIST, (SKLEARN_DIGITS,))
+        for name, build, protocol in (("disjoint-mnist", disjoint_mnist, DISJOINT), ("split-mnist", split_mnist, SPLIT))
+        for share, ending in ((0.0, ""), (VALIDATION, "-validation"))
+    },
+    "disjoint-digits": Dataset(disjoint_digits, SMALL, SKLEARN_DIGITS),
     **{
         f"civil-{country.lower()}{ending}": Dataset(
-            partial(civil_unrest, country, validation=validation), references=True, note=NEAR_CHANCE
+            partial(civil_unrest, country), replace(CIVIL, validation=held_out), SIBLING, (PAPER,), True, NEAR_CHANCE
         )
-        for validation, ending in ENDINGS.items()
+        for held_out, ending in ENDINGS.items()
         for country in COUNTRIES
     },
     **{
-        f"flu-{years}{ending}": Dataset(partial(flu, years, validation=validation), references=True)
-        for validation, ending in ENDINGS.items()
+        f"flu-{years}{ending}": Dataset(
+            partial(flu, years), replace(FLU, validation=held_out), FLU_RELEASE, references=True
+        )
+        for held_out, ending in ENDINGS.items()
         for years in SEASONS
     },
-    "newsgroups": Dataset(newsgroups, references=True),
-    "simulated-events": Dataset(simulated_stream, references=True),
+    "newsgroups": Dataset(newsgroups, WORDS, PACKAGE, (SKLEARN_COPY,), references=True),
+    "simulated-events": Dataset(simulated_stream, SIMULATION, SIMULATED, references=True),
 }
 
 
@@ -93,4 +127,27 @@ def load_stream(
         near = ", ".join(repr(match) for match in get_close_matches(name, DATASETS, cutoff=0.4))
         hint = f" (nearest: {near})" if near else ""
         raise ValueError(f"there is no data set {name!r}{hint}; there are {', '.join(DATASETS)}")
-    return DATASETS[name].build(seed=seed, noise=noise, data_dir=data_dir)
+    return DATASETS[name].load(seed, noise, data_dir)
+
+
+def protocol_of(name: str) -> dict[str, Any]:
+    """The protocol of a benchmark in plain values, as a run's key and its result have it.
+
+    >>> protocol_of("newsgroups")
+    {'least_messages': 2, 'batch_size': 300, 'epochs': 1}
+    """
+    return asdict(DATASETS[name].protocol)
+
+
+def sources_here(names: Iterable[str], data_dir: Path | str | None = None) -> dict[str, str]:
+    """What would really be loaded here under these names, for those of which that can be other data than their own.
+
+    >>> sources_here(["disjoint-digits", "simulated-events"])
+    {}
+    """
+    found = {}
+    for name in names:
+        if name in DATASETS and DATASETS[name].others:
+            with suppress(UnavailableError, OSError, ValueError):  # no data at all: each run will say why
+                found[name] = load_stream(name, data_dir=data_dir).source
+    return found

@@ -11,6 +11,9 @@ import torch
 from smartcl.data.batch import Batch, Ints
 from smartcl.data.spec import InputSpec
 
+# one random stream per purpose, apart from the small task numbers that a TaskStream draws its orders from
+MISPLACE, HOLD_OUT, SAMPLE, CORRUPT = (0x5EED0000 + purpose for purpose in range(4))
+
 
 @dataclass(frozen=True)
 class Task:
@@ -33,7 +36,8 @@ class TaskStream:
     """Tasks one after the other, cut into batches: iterate to learn, read ``tasks`` to test.
 
     Each epoch visits a task's samples in an order drawn from ``seed``. Batches carry the task's number and
-    each sample's position in the stream as ``ids``. Features and tasks have names where the data give them.
+    each sample's position in the stream as ``ids``. Features and tasks have names where the data give them, and
+    ``source`` says which data these really are where a name can stand for more than one.
     """
 
     name: str
@@ -44,6 +48,7 @@ class TaskStream:
     epochs: int = 1
     feature_names: tuple[str, ...] | None = None
     task_names: tuple[str, ...] | None = None
+    source: str = ""
 
     def __post_init__(self) -> None:
         if self.feature_names is not None and len(self.feature_names) != self.n_features:

@@ -80,5 +80,6 @@ ENTRIES: Mapping[str, Check] = {
     "stream": is_text,
     "spec": lambda value: isinstance(value, dict),
     "settings": lambda value: isinstance(value, dict),
+    "protocol": lambda value: isinstance(value, dict),
     "versions": dict_of(is_text),
 }

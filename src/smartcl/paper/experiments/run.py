@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -19,8 +19,7 @@ from smartcl.paper.experiments.constraint import ConstraintProbe
 from smartcl.paper.experiments.keywords import KeywordNotes
 from smartcl.paper.experiments.spec import RunSpec
 from smartcl.paper.experiments.tracker import MemoryTracker
-from smartcl.paper.scores.evaluate import score, summary
-from smartcl.paper.scores.metrics import backward_transfer, forgetting
+from smartcl.paper.scores.evaluate import backward_transfer, forgetting, score, summary
 from smartcl.paper.scores.references import REFERENCES
 
 #: Called with the number of a task that has just been learned, and the learner.
@@ -32,7 +31,10 @@ LOOKS = 50
 
 @dataclass(frozen=True)
 class PreparedRun:
-    """A spec whose arguments have all proved valid: the stream is loaded, the learner built."""
+    """A spec whose arguments have all proved valid: the stream is loaded, the learner built.
+
+    The spec names the source of the stream that was loaded, whatever was asked for.
+    """
 
     spec: RunSpec
     stream: TaskStream
@@ -52,6 +54,7 @@ class PreparedRun:
             "task_names": self.stream.task_names,
             "spec": self.spec.as_dict(),
             "settings": self.spec.settings,
+            "protocol": self.spec.protocol,
             "versions": {name: version(name) for name in ("smartcl", "torch", "numpy")},
         }
 
@@ -61,7 +64,7 @@ def prepare_run(spec: RunSpec, data_dir: Path | None = None) -> PreparedRun:
     stream = load_stream(spec.dataset, spec.seed, spec.noise, data_dir)
     learner = build_learner(spec.method, stream.spec, spec.memory, spec.seed, **dict(spec.parameters))
     learner.check(next(iter(stream)))
-    return PreparedRun(spec, stream, learner)
+    return PreparedRun(replace(spec, source=stream.source), stream, learner)
 
 
 def run(spec: RunSpec, progress: Progress | None = None, data_dir: Path | None = None) -> dict[str, Any]:

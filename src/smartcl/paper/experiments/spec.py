@@ -9,14 +9,21 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from smartcl.learners.methods import find_method
+from smartcl.paper.datasets.corruption import NoiseModel
+from smartcl.paper.datasets.registry import DATASETS, protocol_of
 
 
 @dataclass(frozen=True)
 class RunSpec:
     """A data set, a method with the parameters that differ from its own, a memory, a noise model and a seed.
 
-    >>> RunSpec("disjoint-mnist", "er").key == RunSpec("disjoint-mnist", "er", seed=0).key
+    ``source`` names the data learned from, which a data set's name alone does not: another release may lie in the
+    folder, or a stand-in serve. Unless said, it is the source that the data set has in the registry.
+
+    >>> RunSpec("disjoint-mnist", "er").key == RunSpec("disjoint-mnist", "er", seed=0, source="MNIST").key
     True
+    >>> RunSpec("disjoint-mnist", "er", noise="foreign:0.30").noise
+    'foreign:0.3'
     """
 
     dataset: str
@@ -25,12 +32,23 @@ class RunSpec:
     noise: str = "none"
     seed: int = 0
     parameters: tuple[tuple[str, Any], ...] = field(default=())
+    source: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "noise", str(NoiseModel.parse(self.noise)))
+        if not self.source and self.dataset in DATASETS:
+            object.__setattr__(self, "source", DATASETS[self.dataset].source)
 
     @classmethod
     def of(cls, parameters: Mapping[str, Any], **names: Any) -> RunSpec:
         """With parameters given as a mapping, checked and put in order."""
         method = find_method(names["method"])
         return cls(**names, parameters=tuple(sorted(method.coerce(parameters).items())))
+
+    @classmethod
+    def from_dict(cls, names: Mapping[str, Any]) -> RunSpec:
+        """Back from ``as_dict``, as a result holds it."""
+        return cls.of(names["parameters"], **{name: value for name, value in names.items() if name != "parameters"})
 
     def as_dict(self) -> dict[str, Any]:
         return {**asdict(self), "parameters": dict(self.parameters)}
@@ -41,7 +59,16 @@ class RunSpec:
         return {**find_method(self.method).parameters, **dict(self.parameters)}
 
     @property
+    def protocol(self) -> dict[str, Any]:
+        """How the data became a stream; nothing for a data set that there is not."""
+        return protocol_of(self.dataset) if self.dataset in DATASETS else {}
+
+    @property
     def key(self) -> str:
-        """A short name that changes with anything in the spec, and with a method's defaults."""
-        text = json.dumps({**self.as_dict(), "parameters": self.settings}, sort_keys=True)
-        return hashlib.sha256(text.encode()).hexdigest()[:16]
+        """A short name that changes with anything in the spec, a method's defaults and the protocol of the data."""
+        return digest({**self.as_dict(), "parameters": self.settings, "protocol": self.protocol})
+
+
+def digest(names: Mapping[str, Any]) -> str:
+    """Sixteen digits for these names and values, whatever their order."""
+    return hashlib.sha256(json.dumps(names, sort_keys=True).encode()).hexdigest()[:16]

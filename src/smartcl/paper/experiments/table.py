@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import fmean, stdev
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 from smartcl.paper.experiments.published import Cells
 from smartcl.paper.experiments.results import ResultFolder
 from smartcl.paper.experiments.spec import RunSpec
-from smartcl.paper.scores.paired import paired_difference
+from smartcl.paper.scores.intervals import paired_difference
 
 #: Whose rows are set against the others: SMART, and where a table has none of it, its regulariser.
 OURS = (("smart", "smart-paper"), ("ncc",))
@@ -39,7 +39,8 @@ class Row:
 class Table:
     """``at(column)`` says what of a run the column decides: memory, noise, or without a ``dataset`` that too.
 
-    ``metrics`` are entries of a result; the paper prints the first of them, for the first columns.
+    ``metrics`` are entries of a result; the paper prints the first of them, for the first columns. ``sources`` are the
+    data learned from where they are not a data set's own.
     """
 
     name: str
@@ -51,6 +52,7 @@ class Table:
     published: Cells
     seeds: int = 5
     metrics: tuple[str, ...] = ("accuracy",)
+    sources: Mapping[str, str] = field(default_factory=dict)
 
     def specs(self, seeds: int | None = None) -> list[RunSpec]:
         """Every run of the table, all cells of a seed before the next; each row's own number of seeds, or so many."""
@@ -69,7 +71,8 @@ class Table:
 
     def spec(self, row: Row, column: str, seed: int) -> RunSpec:
         settings = {"dataset": self.dataset, **self.at(column), **row.at}
-        return RunSpec.of(row.parameters, method=row.method, seed=seed, **settings)
+        source = self.sources.get(settings["dataset"] or "", "")
+        return RunSpec.of(row.parameters, method=row.method, seed=seed, source=source, **settings)
 
     def cells(self, seeds: int, results: ResultFolder) -> list[dict[str, Any]]:
         """Every cell, metric by metric, row by row."""

@@ -26,8 +26,7 @@ def prepare_tensorboard(folder: Path) -> None:
 
 def write_events(result: dict[str, Any], folder: Path) -> None:
     """Write the event file of a run into its own folder below ``folder``, in place of an older one."""
-    spec = dict(result["spec"])
-    run = RunSpec.of(spec.pop("parameters"), **spec)
+    run = RunSpec.from_dict(result["spec"])
     name = f"{run.method}-{run.memory}-{run.noise}-seed{run.seed}-{run.key}"
     target = folder / run.dataset / name.replace(" ", "-").replace(":", "-")
     target.mkdir(parents=True, exist_ok=True)

@@ -6,7 +6,7 @@ from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any
 
-from smartcl.paper.experiments.results import ResultFolder, read_result
+from smartcl.paper.experiments.results import ResultFolder
 from smartcl.paper.experiments.spec import RunSpec
 from smartcl.paper.experiments.table import Row, Table
 from smartcl.paper.experiments.tuning import FIRST_SEED
@@ -27,7 +27,7 @@ class Runs(ResultFolder):
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
-        found = {path: _read(path) for path in sorted(folder.rglob("*.json"))}
+        found = {path: self._current(path) for path in sorted(folder.rglob("*.json"))}
         self._by_path = {path: result for path, result in found.items() if result is not None}
         self.stale = len(found) - len(self._by_path)
         self.seeds = 1 + max((result["spec"]["seed"] % FIRST_SEED for result in self.all), default=0)
@@ -40,6 +40,17 @@ class Runs(ResultFolder):
 
     def load(self, spec: RunSpec) -> Result | None:
         return self._by_path.get(self.path(spec))
+
+    def _current(self, path: Path) -> Result | None:
+        """What a run wrote there, unless its method or its data are others by now."""
+        result = self.read(path)
+        if result is None or not result.keys() >= NEEDED:
+            return None
+        try:
+            run = RunSpec.from_dict(result["spec"])
+        except (ValueError, TypeError, KeyError):
+            return None
+        return {**result, "settings": run.settings} if run.key == path.stem else None
 
     def of_cell(self, table: Table, row: Row, column: str) -> list[Result]:
         """The results behind a cell of a table."""
@@ -78,15 +89,3 @@ def numbers(values: list[int]) -> str:
     """
     low, high = min(values), max(values)
     return count(low) if low == high else f"{low} to {count(high)}"
-
-
-def _read(path: Path) -> Result | None:
-    result = read_result(path)
-    if result is None or not result.keys() >= NEEDED:
-        return None
-    try:
-        spec = dict(result["spec"])
-        run = RunSpec.of(spec.pop("parameters"), **spec)
-    except (ValueError, TypeError, KeyError):
-        return None
-    return {**result, "settings": run.settings} if run.key == path.stem else None

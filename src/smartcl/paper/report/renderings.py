@@ -85,7 +85,7 @@ def shown(name: str, artefact: Artefact, data: Data, paired: bool) -> Iterator[R
         yield from filter(None, dict.fromkeys(DATASETS[spec.dataset].note for spec in table.specs(1)))
         for stream in said["streams"]:
             if "could not be had" in stream:
-                yield f"Some or all of these runs are on {stream}."
+                yield f"These runs are on {stream}."
         if paired and said.get("paired"):
             yield paired_grid(table, said["paired"]).terminal()
     yield from RENDERINGS.get(name, Rendering()).text(data)

@@ -1,4 +1,7 @@
-"""Testing a learner on the tasks of a stream."""
+"""Testing a learner on the tasks of a stream, and what is made of the tests.
+
+In an accuracy matrix ``A``, ``A[i, j]`` is the accuracy on task ``j`` after learning task ``i``.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,8 @@ from numpy.typing import NDArray
 from smartcl.events.scores import auc, balanced_accuracy
 from smartcl.learners.learner import Learner
 from smartcl.paper.datasets.task_stream import Task
+
+Matrix = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -64,3 +69,25 @@ def summary(scores: Sequence[Scores]) -> dict[str, Any]:
         "balanced_accuracy_per_task": [each.balanced_accuracy for each in scores],
         "auc_per_task": [each.auc for each in scores],
     }
+
+
+def forgetting(matrix: Matrix) -> float:
+    """How far each earlier task fell from its best accuracy, on average (Chaudhry et al. 2018).
+
+    >>> forgetting(np.array([[90.0, 50.0], [80.0, 100.0]]))
+    10.0
+    """
+    if len(matrix) < 2:
+        return 0.0
+    return float((matrix[:-1].max(axis=0) - matrix[-1])[:-1].mean())
+
+
+def backward_transfer(matrix: Matrix) -> float:
+    """What later tasks did to the accuracy each task had when it was learned (Lopez-Paz & Ranzato 2017).
+
+    >>> backward_transfer(np.array([[90.0, 50.0], [80.0, 100.0]]))
+    -10.0
+    """
+    if len(matrix) < 2:
+        return 0.0
+    return float((matrix[-1] - matrix.diagonal())[:-1].mean())

@@ -8,12 +8,21 @@ import subprocess
 import sys
 import time
 from functools import partial
+from multiprocessing import active_children, get_context
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from smartcl.paper.experiments.engines.engine import Outcome
-from smartcl.paper.experiments.engines.local import LocalEngine
+from smartcl.paper.experiments.engines.local import LocalEngine, Step
+from smartcl.paper.experiments.engines.worker import deaf_to_interrupts
+from smartcl.paper.experiments.run import run
 from smartcl.paper.experiments.spec import RunSpec
+from smartcl.paper.experiments.sweep import results_of
+
+QUICK = {"hidden": (4,), "iterations": 1}
+ENDLESS = {"hidden": (4,), "iterations": 100_000}
 
 
 def spec(seed: int) -> RunSpec:
@@ -106,3 +115,50 @@ def test_workers_go_with_a_parent_killed_outright(tmp_path):
         parent.kill()
         parent.wait()
     assert all_gone(workers_in(diary))
+
+
+def test_runs_are_watched_batch_by_batch_and_come_out_as_without():
+    specs = [RunSpec.of(QUICK, dataset="disjoint-digits", method=method, memory="1kB") for method in ("er", "finetune")]
+    seen: dict[RunSpec, list[Step]] = {one: [] for one in specs}
+    watched = results_of(specs, LocalEngine(2, lambda one, step: seen[one].append(step)))
+    assert [step.done for step in seen[specs[0]]] == [step.done for step in seen[specs[1]]] == list(range(1, 21))
+    assert {step.total for steps in seen.values() for step in steps} == {20}
+    assert seen[specs[0]][-1].memory.startswith(f"{watched[0]['samples_held']} samples in")
+    alone = [run(one) for one in specs]
+    assert [result["accuracy_matrix"] for result in watched] == [result["accuracy_matrix"] for result in alone]
+    assert active_children() == []
+
+
+def test_an_interrupt_waits_for_no_run():
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    specs = [
+        RunSpec.of(QUICK, dataset="disjoint-digits", method="er"),
+        RunSpec.of(ENDLESS, dataset="disjoint-digits", method="finetune", memory="1kB"),
+    ]
+    with pytest.raises(KeyboardInterrupt):
+        results_of(specs, LocalEngine(2, interrupt))
+    assert active_children() == []
+
+
+def test_a_run_that_fails_says_why_and_stops_the_others():
+    endless = RunSpec.of(ENDLESS, dataset="disjoint-digits", method="finetune", memory="1kB")
+    with pytest.raises(RuntimeError, match="ValueError: there is no data set 'mnst'"):
+        results_of([endless, RunSpec("mnst", "er")], LocalEngine(2))
+    assert active_children() == []
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs to see what a process listens to")
+def test_a_process_is_deaf_from_its_first_moment() -> None:
+    def is_deaf(pid: int | str) -> bool:
+        status = dict(line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines())
+        return bool(int(status["SigBlk"], 16) & 1 << (signal.SIGINT - 1))
+
+    process = get_context("spawn").Process(target=time.sleep, args=(60,), daemon=True)
+    with deaf_to_interrupts():
+        process.start()
+    assert is_deaf(process.pid or 0)
+    assert not is_deaf("self")
+    process.kill()
+    process.join()

@@ -6,10 +6,15 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from smartcl.learners.watching import Progress
 from smartcl.paper.experiments.spec import RunSpec
 
-#: Makes one run and returns its result.
-Work = Callable[[RunSpec], dict[str, Any]]
+
+class Work(Protocol):
+    """Makes one run and returns its result; tells how far it is if somebody asks."""
+
+    def __call__(self, spec: RunSpec, /, progress: Progress | None = None) -> dict[str, Any]: ...
+
 
 #: Outcomes as they come; closing it early stops the runs in flight.
 Outcomes = Generator["Outcome", None, None]
@@ -32,7 +37,7 @@ class Engine(Protocol):
         ...
 
 
-def attempt(work: Work, spec: RunSpec) -> Outcome:
+def attempt(work: Callable[[RunSpec], dict[str, Any]], spec: RunSpec) -> Outcome:
     """The outcome of one run; whatever it raises becomes the reason.
 
     >>> attempt(lambda spec: {"accuracy": 1 / spec.seed}, RunSpec("disjoint-digits", "er")).reason

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from signal import Signals
-from typing import Any
+from typing import Any, NamedTuple
 
+from smartcl.learners.learner import Learner
 from smartcl.paper.experiments.engines.engine import Outcome, Outcomes, Work, attempt
 from smartcl.paper.experiments.engines.worker import deaf_to_interrupts, quiet_worker
 from smartcl.paper.experiments.spec import RunSpec
@@ -21,11 +23,27 @@ SPAWN = get_context("spawn")
 GRACE = 10.0
 
 
-class LocalEngine:
-    """All cores unless told otherwise. A run whose process is killed (out of memory) is tried once more."""
+class Step(NamedTuple):
+    """How far a run is, and a line about its memory."""
 
-    def __init__(self, workers: int | None = None) -> None:
+    done: int
+    total: int
+    memory: str
+
+
+#: Called after each batch of a run.
+Watch = Callable[[RunSpec, Step], None]
+
+
+class LocalEngine:
+    """All cores unless told otherwise. A run whose process is killed (out of memory) is tried once more.
+
+    Whoever gives a ``watch`` is told of every batch that any of the runs has learned.
+    """
+
+    def __init__(self, workers: int | None = None, watch: Watch | None = None) -> None:
         self.workers = workers or os.cpu_count() or 1
+        self.watch = watch
 
     def outcomes(self, work: Work, specs: Sequence[RunSpec]) -> Outcomes:
         waiting, lost = deque(specs), set[RunSpec]()
@@ -34,15 +52,20 @@ class LocalEngine:
         try:
             while waiting or busy:
                 while waiting and len(busy) < self.workers:
-                    worker = idle.pop() if idle else Worker(work)
+                    worker = idle.pop() if idle else Worker(work, watched=self.watch is not None)
                     busy[worker.channel] = worker
                     worker.take(waiting.popleft())
                 for channel in wait(list(busy)):
-                    worker = busy.pop(channel)
-                    spec, outcome = worker.spec, worker.outcome()
-                    if outcome is not None:
+                    worker = busy[channel]
+                    spec, news = worker.spec, worker.news()
+                    if isinstance(news, Step):
+                        if self.watch is not None:
+                            self.watch(spec, news)
+                        continue
+                    del busy[channel]
+                    if news is not None:
                         idle.append(worker)
-                        yield outcome
+                        yield news
                     elif spec in lost:
                         yield Outcome(spec, reason=f"its process ended twice, at last with {worker.ending()}")
                     else:
@@ -59,9 +82,9 @@ class Worker:
 
     spec: RunSpec
 
-    def __init__(self, work: Work) -> None:
+    def __init__(self, work: Work, watched: bool) -> None:
         self.channel, theirs = SPAWN.Pipe()
-        self._process = SPAWN.Process(target=_serve, args=(work, theirs), daemon=True)
+        self._process = SPAWN.Process(target=_serve, args=(work, watched, theirs), daemon=True)
         with deaf_to_interrupts():
             self._process.start()
         theirs.close()
@@ -72,14 +95,14 @@ class Worker:
         with suppress(OSError):  # dead already: then its channel is at its end, and there is no outcome
             self.channel.send(spec)
 
-    def outcome(self) -> Outcome | None:
-        """What came of the run taken; None if the process is gone."""
+    def news(self) -> Outcome | Step | None:
+        """What came of the run taken, or how far it is; None if the process is gone."""
         try:
-            outcome = self.channel.recv()
+            news = self.channel.recv()
         except (EOFError, OSError):
             return None
-        assert isinstance(outcome, Outcome)
-        return outcome
+        assert isinstance(news, (Outcome, Step))
+        return news
 
     def ending(self) -> str:
         """How the process, that is gone, came to its end."""
@@ -95,7 +118,11 @@ class Worker:
         self.channel.close()
 
 
-def _serve(work: Work, channel: Connection) -> None:
+def _serve(work: Work, watched: bool, channel: Connection) -> None:
     quiet_worker()
+
+    def tell(done: int, total: int, learner: Learner) -> None:
+        channel.send(Step(done, total, repr(learner.memory)))
+
     while True:
-        channel.send(attempt(work, channel.recv()))
+        channel.send(attempt(partial(work, progress=tell) if watched else work, channel.recv()))

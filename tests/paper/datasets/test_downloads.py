@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import io
 import socket
+import sys
 from pathlib import Path
 from threading import Event
 
@@ -11,9 +13,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from loopback import Site
 
-from smartcl.paper.datasets.chunks import FetchError, download, gunzip
-from smartcl.paper.datasets.fetch import StorageError, cache_folder, fetch, store
-from smartcl.paper.datasets.progress import silent
+from smartcl.paper.datasets.downloads import (
+    FetchError,
+    StorageError,
+    cache_folder,
+    download,
+    fetch,
+    gunzip,
+    silent,
+    store,
+    terminal_bar,
+)
 
 BODY = bytes(range(256)) * 2000
 
@@ -184,3 +194,26 @@ def test_storing_replaces_what_was_there_only_when_the_checksum_holds(target: Pa
     store([b"ne", b"w"], target, md5_of(b"new"), "here")
     assert target.read_bytes() == b"new"
     assert list(target.parent.iterdir()) == [target]
+
+
+class Stream(io.StringIO):
+    def __init__(self, terminal: bool) -> None:
+        super().__init__()
+        self.terminal = terminal
+
+    def isatty(self) -> bool:
+        return self.terminal
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_only_a_terminal_gets_a_bar(monkeypatch: pytest.MonkeyPatch, terminal: bool) -> None:
+    out, err = Stream(terminal), Stream(terminal)
+    monkeypatch.setattr(sys, "stdout", out)
+    monkeypatch.setattr(sys, "stderr", err)
+    monkeypatch.setenv("TERM", "xterm")
+    with terminal_bar() as progress:
+        progress("labels.gz", 10, 20)
+        progress("labels.gz", 20, 20)
+        progress("npm", 0, None)
+    assert ("labels.gz" in err.getvalue()) == terminal
+    assert out.getvalue() == ""

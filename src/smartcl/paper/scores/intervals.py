@@ -24,6 +24,9 @@ class Paired(NamedTuple):
 def paired_difference(ours: Sequence[float], theirs: Sequence[float]) -> Paired:
     """``ours - theirs``, pair by pair, with Student's interval of the mean.
 
+    ``scipy.stats.ttest_rel`` gives the same ends (within 1e-13, checked by a test), but warns of lost precision where
+    all differences are equal, and of a division by zero where there is one: both are common here.
+
     >>> paired_difference([3.0, 5.0, 7.0], [2.0, 3.0, 4.0])
     Paired(difference=2.0, low=-0.48..., high=4.48..., n=3)
     """

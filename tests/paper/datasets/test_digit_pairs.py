@@ -1,15 +1,18 @@
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
 from scipy import stats
 
 from smartcl.paper.datasets.corruption import NoiseModel
-from smartcl.paper.datasets.digit_streams import disjoint_digits, split_mnist
-from smartcl.paper.datasets.digit_tasks import pair_tasks
+from smartcl.paper.datasets.digit_pairs import SMALL, SPLIT, DigitProtocol, disjoint_digits, pair_tasks, split_mnist
 from smartcl.paper.datasets.digits import DigitImages
-from smartcl.paper.datasets.task_stream import Task
+from smartcl.paper.datasets.task_stream import Task, TaskStream
 
 N_TRAIN, N_TEST = 8000, 500
 CLEAN = NoiseModel()
@@ -157,12 +160,18 @@ def test_a_share_that_holds_out_nothing_is_refused() -> None:
         ({"noise": "flip"}, "noise must be one of"),
     ],
 )
-def test_bad_arguments_are_named(arguments: dict[str, object], complaint: str) -> None:
+def test_bad_arguments_are_named(arguments: dict[str, Any], complaint: str) -> None:
     with pytest.raises(ValueError, match=complaint):
-        disjoint_digits(**arguments)
+        built(disjoint_digits, SMALL, arguments)
     if "samples_per_task" not in arguments:
         with pytest.raises(ValueError, match=complaint):
-            split_mnist(**arguments)
+            built(split_mnist, SPLIT, arguments)
+
+
+def built(build: Callable[..., TaskStream], protocol: DigitProtocol, arguments: dict[str, Any]) -> TaskStream:
+    """The stream of these arguments, those of the protocol put there."""
+    own = {name: value for name, value in arguments.items() if hasattr(protocol, name)}
+    return build(protocol=replace(protocol, **own), **{k: v for k, v in arguments.items() if k not in own})
 
 
 @pytest.mark.parametrize("noise", ["foreign:0.5", "foreign:1"])

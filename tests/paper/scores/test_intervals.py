@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from smartcl.paper.scores.paired import paired_difference
+from smartcl.paper.scores.intervals import paired_difference
 
 
 @given(st.integers(2, 10), st.integers(0, 10_000))
@@ -20,6 +20,10 @@ def test_the_interval_is_that_of_the_paired_t_test(n: int, seed: int) -> None:
     assert (paired.low, paired.high) == pytest.approx((expected.low, expected.high))
     assert paired.difference == pytest.approx(np.mean(ours) - np.mean(theirs))
     assert paired.n == n
+
+
+def test_equal_differences_have_an_interval_of_no_width() -> None:
+    assert paired_difference([3.0, 5.0, 7.0], [2.0, 4.0, 6.0]) == (1.0, 1.0, 1.0, 3)
 
 
 def test_one_pair_has_no_interval() -> None:

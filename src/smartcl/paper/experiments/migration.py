@@ -1,0 +1,95 @@
+"""Result files named before a run's key knew its data, moved to their present names instead of being made again.
+
+The key used to leave out the protocol and the source of the data, and took the noise as it was written. A file is moved
+if its name is the old one of its spec, and what it says of its stream is what today's protocol and source give; any
+other is left where it is.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from smartcl.paper.datasets.civil_unrest import SIBLING
+from smartcl.paper.experiments.results import ResultFolder
+from smartcl.paper.experiments.spec import RunSpec, digest
+
+#: What the old key was made of.
+OLD_NAMES = ("dataset", "method", "memory", "noise", "seed")
+
+
+@dataclass(frozen=True)
+class Migration:
+    """Result files by what became of them.
+
+    ``moved`` have their present name now, ``current`` had it already. Left alone are those whose name is ``taken`` by
+    another file, and the ``others``: of other settings, protocols or data than today's, damaged, or none of ours.
+    """
+
+    moved: tuple[Path, ...]
+    current: tuple[Path, ...]
+    taken: tuple[Path, ...]
+    others: tuple[Path, ...]
+
+    def __str__(self) -> str:
+        return (
+            f"{len(self.moved)} result files moved to their present names, {len(self.current)} had them; left alone: "
+            f"{len(self.taken)} whose name is taken, {len(self.others)} that are no run of today's settings and data"
+        )
+
+
+def migrate(folder: Path) -> Migration:
+    """Move what can be moved. To do it again, or after an interruption, does no harm."""
+    results = ResultFolder(folder)
+    found: dict[str, list[Path]] = {"moved": [], "current": [], "taken": [], "others": []}
+    for path in sorted(folder.rglob("*.json")):
+        found[_migrate(path, results)].append(path)
+    return Migration(**{kind: tuple(paths) for kind, paths in found.items()})
+
+
+def _migrate(path: Path, results: ResultFolder) -> str:
+    result = results.read(path)
+    try:
+        names = (result or {})["spec"]
+        spec = RunSpec.from_dict(names)
+        target = results.path(spec)
+        if path == target:
+            return "current"
+        if result is None or path != target.with_stem(old_key(spec, names["noise"])) or not _same_stream(spec, result):
+            return "others"
+    except (IndexError, KeyError, TypeError, ValueError):
+        return "others"
+    return "moved" if _move(path, target) else "taken"
+
+
+def old_key(spec: RunSpec, noise: str) -> str:
+    """The key as it was: no protocol, no source, and the noise as it was written."""
+    names = {name: value for name, value in spec.as_dict().items() if name in OLD_NAMES}
+    return digest({**names, "noise": noise, "parameters": spec.settings})
+
+
+def _same_stream(spec: RunSpec, result: Mapping[str, Any]) -> bool:
+    """Whether the run names the data set's own source, and saw as many batches as the protocol makes."""
+    name = spec.dataset.removesuffix("-validation")
+    if result["stream"] != (f"{name} ({SIBLING})" if name.startswith("civil-") else name):
+        return False
+    protocol = spec.protocol.get("panel", spec.protocol)
+    samples = protocol.get("samples_per_task", protocol.get("samples"))
+    if samples is None:  # all there are: how many, only the data say
+        return True
+    a_task = protocol["epochs"] * -(-samples // protocol["batch_size"])
+    return bool(result["memory_history"]["batches"][-1] == a_task * len(result["accuracy_matrix"]))
+
+
+def _move(path: Path, target: Path) -> bool:
+    """Give the file its other name, unless another file has it."""
+    try:
+        os.link(path, target)  # unlike a renaming, this replaces nothing
+    except FileExistsError:
+        if target.read_bytes() != path.read_bytes():
+            return False
+    path.unlink()
+    return True
