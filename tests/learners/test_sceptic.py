@@ -20,7 +20,8 @@ RECIPE = Recipe((12,), lr=1e-2, iterations=3, replay=10)
 
 def sceptic(**how: float) -> Sceptic:
     off = {"dropout": 0.0, "robust": 0.0, "distill": 0.0}
-    return Sceptic(small_spec(), 900, RECIPE, Reservoir(), scepticism=Scepticism(**{**off, **how}))
+    recipe = Scepticism((12,), lr=1e-2, iterations=3, replay=10, **{**off, **how})
+    return Sceptic(small_spec(), 900, recipe, Reservoir())
 
 
 def test_without_scepticism_it_is_the_plain_learner():

@@ -15,15 +15,11 @@ import numpy as np
 import torch
 
 from smartcl.data.batch import Ints
-from smartcl.data.spec import InputSpec
 from smartcl.learners.learner import Labelled, Learner
 from smartcl.learners.losses import confident_distillation, exponents, robust_cross_entropy
-from smartcl.learners.recipe import Recipe
-from smartcl.memory.pool import Selector
+from smartcl.learners.recipe import Training
 from smartcl.network.inputs import Prepared, drop_inputs, take_inputs
-from smartcl.regularizers.regularizer import Regularizer
 from smartcl.saved import Saved
-from smartcl.settings import Settings
 
 #: The share of contradicted labels from which doubt is complete.
 FULL_DOUBT = 0.02
@@ -34,8 +30,8 @@ ROTATION = 1000
 
 
 @dataclass(frozen=True)
-class Scepticism(Settings):
-    """How a learner guards against wrong labels and forgetting; all zero: not at all."""
+class Scepticism(Training):
+    """A recipe, and how a learner guards against wrong labels and forgetting; all zero: not at all."""
 
     #: Share of the input values dropped in training.
     dropout: float = 0.3
@@ -61,22 +57,9 @@ class Sceptic(Learner):
     is learned.
     """
 
-    def __init__(
-        self,
-        spec: InputSpec,
-        memory: str | int,
-        recipe: Recipe,
-        selector: Selector,
-        regularizers: Sequence[Regularizer] = (),
-        whole: bool = False,
-        patience: int = 3,
-        seed: int = 0,
-        scepticism: Scepticism | None = None,
-    ) -> None:
-        super().__init__(spec, memory, recipe, selector, regularizers, whole, patience, seed)
-        self.scepticism = scepticism or Scepticism()
-        #: The running share of labels contradicted; full doubt until the stream has shown what it is like.
-        self.contradicted = FULL_DOUBT
+    recipe: Scepticism
+    #: The running share of labels contradicted; full doubt until the stream has shown what it is like.
+    contradicted = FULL_DOUBT
 
     @property
     def doubt(self) -> float:
@@ -114,7 +97,7 @@ class Sceptic(Learner):
     @torch.no_grad()
     def opinion(self, rows: Prepared) -> torch.Tensor:
         """The averaged network's probabilities, if anyone listens to them."""
-        if not self.scepticism.distill:
+        if not self.recipe.distill:
             return torch.zeros(len(rows), self.spec.n_classes)
         answers: torch.Tensor = self.model.predictor(rows).softmax(dim=1)
         return answers
@@ -123,11 +106,11 @@ class Sceptic(Learner):
         """The robust loss of the batch and the stored samples, and the teacher's pull on the latter."""
         parts = [new] if replay is None else [new, (replay.rows, replay.y)]
         y = torch.cat([labels for _, labels in parts])
-        rows = (drop_inputs(part, self.scepticism.dropout, self.rng) for part, _ in parts)
+        rows = (drop_inputs(part, self.recipe.dropout, self.rng) for part, _ in parts)
         answers = self.model.network(*rows).log_softmax(dim=1)
-        exponent = exponents(answers, y, self.scepticism.robust * self.doubt)
+        exponent = exponents(answers, y, self.recipe.robust * self.doubt)
         loss = robust_cross_entropy(answers, y, exponent, self.recipe.smoothing)
-        pull = self.scepticism.distill * (1 - self.doubt)
+        pull = self.recipe.distill * (1 - self.doubt)
         if pull and replay is not None:
             loss = loss + pull * confident_distillation(answers[len(new[1]) :], replay.answers, replay.y)
         return loss

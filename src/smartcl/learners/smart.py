@@ -20,8 +20,8 @@ from smartcl.selection.trusted import Trusted
 
 
 @dataclass(frozen=True)
-class SmartSettings(Scepticism, Training):
-    """Those of a recipe and of a sceptic, and what makes the memory schematic."""
+class SmartSettings(Scepticism):
+    """Those of a sceptic, and what makes the memory schematic."""
 
     lr: float = 3e-4
     iterations: int = 20
@@ -48,7 +48,6 @@ def smart(spec: InputSpec, memory: str | int, settings: SmartSettings, seed: int
         whole=settings.whole,
         patience=settings.patience,
         seed=seed,
-        scepticism=settings,
     )
 
 
