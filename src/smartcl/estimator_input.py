@@ -136,4 +136,4 @@ def rows_of(X: Any) -> Rows:
 def spec_of(rows: Rows, n_classes: int) -> InputSpec:
     """Of a stream that begins with these rows."""
     dtype = "uint8" if rows.dtype in (torch.uint8, np.uint8) else "float32"
-    return InputSpec(int(rows.shape[1]), n_classes, dtype, not isinstance(rows, torch.Tensor))
+    return InputSpec(int(rows.shape[1]), n_classes, dtype, not isinstance(rows, torch.Tensor), learned=True)

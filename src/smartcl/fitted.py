@@ -106,6 +106,7 @@ class Built:
                 sparse=spec.flag("sparse"),
                 offset=spec.number("offset"),
                 scale=spec.number("scale"),
+                learned=spec.flag("learned"),
             ),
         )
 

@@ -19,7 +19,6 @@ from smartcl.learners.extra_columns import logits_column, widen_logits
 from smartcl.learners.learner import Labelled, Learner
 from smartcl.learners.recipe import Training
 from smartcl.memory.replay_memory import ExtraColumns, Observation
-from smartcl.network.inputs import prepare
 from smartcl.selection.reservoir import Reservoir
 
 
@@ -57,7 +56,7 @@ class DERpp(Learner):
 
     def extra_columns(self, batch: Batch) -> ExtraColumns:
         with torch.no_grad():
-            logits = self.model.network(prepare(batch.x, self.spec))
+            logits = self.model.network(self.prepared(batch.x))
         return {"logits": logits_column(logits, self.spec.n_classes)}
 
     def train_step(self, new: Labelled, replay: Labelled | None) -> None:

@@ -21,7 +21,7 @@ from smartcl.learners.extra_columns import MAX_TASK, logits_column, of_other_tas
 from smartcl.learners.learner import MOST_CLASSES, Labelled, Learner
 from smartcl.learners.recipe import Training
 from smartcl.memory.replay_memory import ExtraColumns, Observation
-from smartcl.network.inputs import Prepared, prepare
+from smartcl.network.inputs import Prepared
 from smartcl.saved import Saved
 from smartcl.selection.fair_shares import positions_by
 from smartcl.selection.herding import Herding, as_measured
@@ -91,7 +91,7 @@ class ICaRL(Learner):
         task = task_column(batch)
         known, to_come = len(self.classes), len(self.classes_with(batch.task, batch.y))
         with torch.no_grad():
-            logits = self.model.network(prepare(batch.x, self.spec))[:, :known]
+            logits = self.model.network(self.prepared(batch.x))[:, :known]
         return {"task": task, "logits": logits_column(logits, to_come)}
 
     def classes_with(self, task: int | None, y: torch.Tensor) -> tuple[tuple[int, int], ...]:
