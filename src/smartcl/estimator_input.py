@@ -13,8 +13,8 @@ from scipy import sparse
 from smartcl.data.batch import Rows
 from smartcl.data.spec import InputSpec
 from smartcl.learners.checks import TOO_LARGE
-from smartcl.learners.factory import Factory
-from smartcl.learners.methods import Method, check_registered, find_method, registered_name
+from smartcl.learners.factory import Factory, Method
+from smartcl.learners.methods import check_registered, find_method, registered_name
 from smartcl.saved import Saved
 from smartcl.settings import SETTINGS, as_given, plain, setting, shown
 

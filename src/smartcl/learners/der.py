@@ -16,6 +16,7 @@ import torch.nn.functional as F
 from smartcl.data.batch import Batch
 from smartcl.data.spec import InputSpec
 from smartcl.learners.extra_columns import logits_column, widen_logits
+from smartcl.learners.factory import Method
 from smartcl.learners.learner import Labelled, Learner
 from smartcl.learners.recipe import Training
 from smartcl.memory.replay_memory import ExtraColumns, Observation
@@ -82,3 +83,6 @@ class DERpp(Learner):
 def derpp(spec: InputSpec, memory: str | int, settings: DERSettings, seed: int = 0) -> Learner:
     """Replay with stored logits and labels from a reservoir (Buzzega et al. 2020)."""
     return DERpp(spec, memory, settings, seed)
+
+
+METHODS = {"der++": Method(derpp, DERSettings(), "Buzzega et al. 2020")}

@@ -18,6 +18,7 @@ import torch.nn.functional as F
 from smartcl.data.batch import Batch, Ints
 from smartcl.data.spec import InputSpec
 from smartcl.learners.extra_columns import MAX_TASK, logits_column, of_other_tasks, task_column, widen_logits
+from smartcl.learners.factory import Method
 from smartcl.learners.learner import MOST_CLASSES, Labelled, Learner
 from smartcl.learners.recipe import Training
 from smartcl.memory.replay_memory import ExtraColumns, Observation
@@ -201,3 +202,6 @@ class ICaRL(Learner):
 def icarl(spec: InputSpec, memory: str | int, settings: ICaRLSettings, seed: int = 0) -> Learner:
     """Herded exemplars, distilled, and the nearest class mean (Rebuffi et al. 2017)."""
     return ICaRL(spec, memory, settings, seed)
+
+
+METHODS = {"icarl": Method(icarl, ICaRLSettings(), "Rebuffi et al. 2017", task_aware=True)}
