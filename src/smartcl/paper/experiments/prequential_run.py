@@ -78,7 +78,7 @@ def own_result(spec: RunSpec, stream: SuiteFile) -> dict[str, Any]:
 
 
 def peer_result(spec: RunSpec, path: Path) -> dict[str, Any]:
-    """What the peers' environment answers; its process goes on to wait for the next question, and ends with this one."""
+    """What the peers' environment answers. Its process then waits for the next question, and ends with this process."""
     worker = peers_worker(peers_python())
     assert worker.stdin is not None
     assert worker.stdout is not None

@@ -14,8 +14,8 @@ from smartcl.learners.learner import Learner
 from smartcl.learners.methods import build_learner
 from smartcl.learners.watching import Progress, Stopwatch
 from smartcl.paper.datasets.registry import DATASETS, load_stream
-from smartcl.paper.datasets.task_stream import TaskStream
 from smartcl.paper.datasets.stream_suite import SUITE
+from smartcl.paper.datasets.task_stream import TaskStream
 from smartcl.paper.experiments.constraint import ConstraintProbe
 from smartcl.paper.experiments.keywords import KeywordNotes
 from smartcl.paper.experiments.prequential_run import prequential_run

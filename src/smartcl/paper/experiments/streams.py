@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from statistics import fmean
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from smartcl.paper.datasets.stream_suite import SEEDS, SUITE
 from smartcl.paper.experiments.measures import COSTS, STREAM_SCORES
@@ -42,8 +43,103 @@ STREAM_RUNS = Table(
 
 #: About so many points has a curve of accuracy over time.
 POINTS = 20
+#: Reversed and back: so many rows after the start, and after each change, say how fast it is learned.
+RETURNING, FIRST_ROWS = "sine-return", 1000
 
 
 def streams_data(tables: Counted, results: ResultFolder) -> dict[str, Any]:
-    """Ranks, margins to the best peer, and accuracy over time."""
-    return {}
+    """Who is where on each stream, how far from the best peer, how fast after a change, and accuracy over time."""
+    [(table, seeds)] = tables
+    means = {
+        column: {
+            row.label: cell["mean"]
+            for row in table.rows
+            if (cell := table.cell(row, column, seeds, results, SUITE[column].ranked_by))["n"]
+        }
+        for column in table.columns
+    }
+    curves = [
+        curve for column in table.columns for row in table.rows if (curve := _curve(table, row, column, seeds, results))
+    ]
+    return {
+        "ranks": _ranks(table, means),
+        "margins": [_margin(column, found) for column, found in means.items() if found],
+        "curves": curves,
+    }
+
+
+def _ranks(table: Table, means: Mapping[str, Mapping[str, float]]) -> list[dict[str, Any]]:
+    """Of each row its place on every stream, and their mean if it has a place on all that any row has run."""
+    places = {column: places_of(found) for column, found in means.items() if found}
+    lines = []
+    for row in table.rows:
+        own = {column: found[row.label] for column, found in places.items() if row.label in found}
+        if own:
+            mean = fmean(own.values()) if own.keys() == places.keys() else None
+            lines.append({"row": row.label, "mean": mean, "places": own})
+    return lines
+
+
+def places_of(means: Mapping[str, float]) -> dict[str, float]:
+    """The largest first; those that are equal share the mean of their places.
+
+    >>> places_of({"a": 90.0, "b": 92.0, "c": 90.0})
+    {'a': 2.5, 'b': 1.0, 'c': 2.5}
+    """
+    values = list(means.values())
+    return {name: sum(value > own for value in values) + (values.count(own) + 1) / 2 for name, own in means.items()}
+
+
+def _margin(column: str, means: Mapping[str, float]) -> dict[str, Any]:
+    """``smart`` against the best peer and against itself without guards, in what the stream is ranked by."""
+    peers = {peer.label: means[peer.label] for peer in PEERS.values() if peer.label in means}
+    best = max(peers, key=peers.__getitem__, default=None)
+    ours, bare = means.get(SMART.label), means.get(UNGUARDED.label)
+    theirs = None if best is None else peers[best]
+    return {
+        "column": column,
+        "metric": SUITE[column].ranked_by,
+        "smart": ours,
+        "guards_off": bare,
+        "best_peer": best,
+        "peer": theirs,
+        "to_peer": None if ours is None or theirs is None else ours - theirs,
+        "to_guards_off": None if ours is None or bare is None else ours - bare,
+    }
+
+
+def _curve(table: Table, row: Row, column: str, seeds: int, results: ResultFolder) -> dict[str, Any] | None:
+    """Accuracy by window in the mean over seeds, and how it is in the first rows after the start and each change."""
+    found = [results.load(table.spec(row, column, seed)) for seed in range(seeds)]
+    made = [result for result in found if result is not None and result.keys() >= {"correct", "rows", "drifts"}]
+    if not made:
+        return None
+    first = made[0]
+    right = np.mean([result["correct"] for result in made], axis=0)
+    ends, accuracy = over_time(right, first["rows"])
+    starts = [0, *first["drifts"]]
+    return {
+        "column": column,
+        "row": row.label,
+        "n": len(made),
+        "drifts": first["drifts"],
+        "gradual": first["gradual"],
+        "rows": ends,
+        "accuracy": accuracy,
+        "after": [accuracy_between(right, start, start + FIRST_ROWS, first["rows"]) for start in starts],
+    }
+
+
+def over_time(correct: NDArray[np.float64], rows: int) -> tuple[list[int], list[float]]:
+    """Where each window ends, and the accuracy in it, from the right predictions of every batch after the first."""
+    step = -(-len(correct) // POINTS) * BATCH_ROWS
+    ends = [min(end, rows) for end in range(BATCH_ROWS + step, rows + step, step)]
+    starts = [BATCH_ROWS, *ends[:-1]]
+    return ends, [accuracy_between(correct, start, end, rows) for start, end in zip(starts, ends, strict=True)]
+
+
+def accuracy_between(correct: NDArray[np.float64], start: int, end: int, rows: int) -> float:
+    """In percent, of the batches that begin in these rows; the first is not predicted."""
+    batches = range(max(start, BATCH_ROWS) // BATCH_ROWS, -(-min(end, rows) // BATCH_ROWS))
+    seen = sum(min(BATCH_ROWS, rows - batch * BATCH_ROWS) for batch in batches)
+    return float(100.0 * sum(correct[batch - 1] for batch in batches) / seen)

@@ -86,13 +86,14 @@ def curved_classes(rng: np.random.Generator, latent: NDArray[np.float64], classe
     hidden = np.tanh(latent @ rng.normal(size=(width, 16)) / np.sqrt(width) * 1.5 + rng.normal(size=16))
     level = hidden @ rng.normal(size=16)
     cuts = np.quantile(level, np.arange(1, classes) / classes)
-    return np.searchsorted(cuts, level).astype(np.int64)
+    labels: NDArray[np.int64] = np.searchsorted(cuts, level).astype(np.int64)
+    return labels
 
 
 def mixed_scale(
     seed: int, rows: int, exponents: Sequence[float], constants: Sequence[float], unit: float, classes: int
 ) -> Recorded:
-    """Each feature in a unit of its own, ten to these exponents; some far from zero, some with long tails, some constant.
+    """Each feature in a unit of its own, ten to these exponents; one far from zero, one long-tailed, some constant.
 
     In mid-stream the first feature's unit changes by the factor ``unit``; what it means for the label does not.
     """
@@ -109,7 +110,7 @@ def mixed_scale(
 
 
 def rare_event(seed: int, rows: int, one_in: int, features: int) -> Recorded:
-    """An event in ``one_in`` rows: three of the features lean to one side before it, none of them says it for certain."""
+    """An event in ``one_in`` rows: three of the features lean to one side, none says it for certain."""
     rng = np.random.default_rng([seed, 1])
     y = np.zeros(rows, dtype=np.int64)
     y[rng.choice(rows, rows // one_in, replace=False)] = 1

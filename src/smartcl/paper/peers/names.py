@@ -29,9 +29,9 @@ class Peer:
 PEERS: dict[str, Peer] = {
     "river-arf": Peer("River ARF", RIVER),
     "river-srp": Peer("River SRP", RIVER),
-    "river-hat": Peer("River Hoeffding adaptive tree", RIVER),
-    "river-logistic": Peer("River scaled logistic regression", RIVER),
-    "sklearn-sgd": Peer("scikit-learn SGD", SCIKIT_LEARN),
-    "sklearn-mlp": Peer("scikit-learn MLP", SCIKIT_LEARN),
+    "river-hat": Peer("River HAT", RIVER),
+    "river-logistic": Peer("River logistic", RIVER),
+    "sklearn-sgd": Peer("sklearn SGD", SCIKIT_LEARN),
+    "sklearn-mlp": Peer("sklearn MLP", SCIKIT_LEARN),
     "deep-river-mlp": Peer("deep-river MLP", DEEP_RIVER),
 }

@@ -38,9 +38,9 @@ from smartcl.paper.peers.concepts import (
 SHIPPED = {"phishing": datasets.Phishing, "bananas": datasets.Bananas, "image-segments": datasets.ImageSegments}
 
 GENERATED: dict[str, Callable[[int], Recorded]] = {
-    "sea-abrupt": lambda seed: sea(seed, (0, 1, 2, 3), 2500, 0.1),
+    "sea-abrupt": lambda seed: sea(seed, (0, 1, 2, 3), 5000, 0.1),
     "rbf-drift": lambda seed: moving_centroids(
-        seed, 10_000, n_features=10, n_classes=4, n_centroids=50, n_drift_centroids=50, change_speed=0.001
+        seed, 10_000, n_features=10, n_classes=4, n_centroids=20, n_drift_centroids=10, change_speed=0.001
     ),
     "hyperplane": lambda seed: turning_hyperplane(
         seed, 10_000, n_features=10, n_drift_features=5, mag_change=0.001, noise_percentage=0.05
