@@ -112,7 +112,7 @@ def write_suite_file(path: Path, stream: SuiteFile) -> None:
 def read_suite_file(path: Path) -> SuiteFile:
     """The stream in this file; one line that says what to do if there is none, or it is damaged."""
     try:
-        with np.load(path, allow_pickle=False) as found:
+        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as found:
             X, y, drifts, gradual = (found[name] for name in ("X", "y", "drifts", "gradual"))
     except FileNotFoundError:
         raise UnavailableError(f"{path} is not there: 'make peers' writes the streams of the suite") from None

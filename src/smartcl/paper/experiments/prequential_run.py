@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from importlib.metadata import version
@@ -83,12 +84,15 @@ def peer_result(spec: RunSpec, path: Path) -> dict[str, Any]:
     assert worker.stdin is not None
     assert worker.stdout is not None
     question = {"peer": spec.method, "path": str(path), "seed": spec.seed}
-    worker.stdin.write(json.dumps(question) + "\n")
-    worker.stdin.flush()
+    with suppress(OSError):  # dead already: then there is no answer
+        worker.stdin.write(json.dumps(question) + "\n")
+        worker.stdin.flush()
     line = worker.stdout.readline()
     if not line:
         peers_worker.cache_clear()
-        raise RuntimeError(f"the peers' process ended with exit code {worker.wait()}")
+        with suppress(OSError), worker:
+            worker.wait()
+        raise RuntimeError(f"the peers' process ended with exit code {worker.returncode}")
     answer: dict[str, Any] = json.loads(line)
     if "error" in answer:
         raise RuntimeError(answer["error"])

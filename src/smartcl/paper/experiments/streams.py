@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from statistics import fmean
 from typing import Any
 
@@ -42,7 +43,7 @@ STREAM_RUNS = Table(
 )
 
 #: About so many points has a curve of accuracy over time.
-POINTS = 20
+POINTS = 25
 #: Reversed and back: so many rows after the start, and after each change, say how fast it is learned.
 RETURNING, FIRST_ROWS = "sine-return", 1000
 
@@ -116,7 +117,7 @@ def _curve(table: Table, row: Row, column: str, seeds: int, results: ResultFolde
         return None
     first = made[0]
     right = np.mean([result["correct"] for result in made], axis=0)
-    ends, accuracy = over_time(right, first["rows"])
+    ends, accuracy = over_time(right, first["rows"], first["drifts"])
     starts = [0, *first["drifts"]]
     return {
         "column": column,
@@ -130,12 +131,16 @@ def _curve(table: Table, row: Row, column: str, seeds: int, results: ResultFolde
     }
 
 
-def over_time(correct: NDArray[np.float64], rows: int) -> tuple[list[int], list[float]]:
-    """Where each window ends, and the accuracy in it, from the right predictions of every batch after the first."""
+def over_time(correct: NDArray[np.float64], rows: int, drifts: Sequence[int]) -> tuple[list[int], list[float]]:
+    """Where each window ends, and the accuracy in it, from the right predictions of every batch after the first.
+
+    No window is of two worlds: at a drift a new one begins.
+    """
     step = -(-len(correct) // POINTS) * BATCH_ROWS
-    ends = [min(end, rows) for end in range(BATCH_ROWS + step, rows + step, step)]
-    starts = [BATCH_ROWS, *ends[:-1]]
-    return ends, [accuracy_between(correct, start, end, rows) for start, end in zip(starts, ends, strict=True)]
+    seams = [BATCH_ROWS, *drifts, rows]
+    ends = [min(end, last) for first, last in pairwise(seams) for end in range(first + step, last + step, step)]
+    windows = list(pairwise([BATCH_ROWS, *ends]))
+    return ends, [accuracy_between(correct, start, end, rows) for start, end in windows]
 
 
 def accuracy_between(correct: NDArray[np.float64], start: int, end: int, rows: int) -> float:

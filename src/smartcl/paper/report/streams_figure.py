@@ -47,19 +47,15 @@ def draw_streams(curves: list[dict[str, Any]]) -> PageFigure:
         for column, stream in SUITE.items()
         if stream.ranked_by == "accuracy"
     }
-    panels = tuple((_title(column, found), _drawing(found)) for column, found in shown.items() if found)
+    panels = tuple((SUITE[column].title, _drawing(found)) for column, found in shown.items() if found)
     if not panels:
         return PageFigure(STEM, title, missing=f"smartcl reproduce {STREAM_RUNS.name}")
     caption = (
         f"Accuracy by window of the stream, up to the row it stands at: mean of {numbers([c['n'] for c in curves])}. "
-        "Upright lines are the rows at which the world changes; a stream that changes all along has none. Where one row "
-        "in 1,000 is an event, accuracy says nothing: no panel."
+        "Upright lines are the rows at which the world changes; a stream that changes all along has none. Where one "
+        "row in 1,000 is an event, accuracy says nothing: no panel."
     )
     return PageFigure(STEM, title, caption, panels)
-
-
-def _title(column: str, curves: list[dict[str, Any]]) -> str:
-    return f"{SUITE[column].title}, changing all along" if curves[0]["gradual"] else SUITE[column].title
 
 
 def _drawing(curves: list[dict[str, Any]]) -> Drawing:
@@ -77,7 +73,7 @@ def _drawing(curves: list[dict[str, Any]]) -> Drawing:
     ends = [end for curve in curves for end in curve["rows"]]
     return line_chart(
         series,
-        Axis.around("rows", ends, low=0, high=max(ends)),
+        Axis.around("rows, changing all along" if curves[0]["gradual"] else "rows", ends, low=0, high=1.03 * max(ends)),
         Axis.around("accuracy, %", heights, high=100),
         f"Accuracy over time on {curves[0]['column']}: {', '.join(by_label)}",
         moments=curves[0]["drifts"],
