@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from smartcl.cli.app import call
 from smartcl.errors import UnavailableError
 from smartcl.paper.datasets.stream_suite import SEEDS, SUITE, SuiteFile, stream_path, write_suite_file
 from smartcl.paper.experiments import prequential_run as runs
@@ -91,6 +92,19 @@ def test_without_the_environment_a_peer_says_what_to_do(data_dir, monkeypatch):
     monkeypatch.setattr(runs, "ENVIRONMENT", "nowhere")
     with pytest.raises(UnavailableError, match="'make peers' makes it"):
         run(RunSpec.of({}, dataset="led", method="river-arf", memory="none"), data_dir=data_dir)
+
+
+def test_the_command_says_it_once_before_any_run(tmp_path, data_dir, monkeypatch, capsys):
+    monkeypatch.setattr(runs, "ENVIRONMENT", "nowhere")
+    arguments = ["reproduce", "streams", "--results", str(tmp_path / "results"), "--out", str(tmp_path / "out")]
+    for wanted, said in (
+        (["--column", "rare", "--row", "smart"], "rare.npz is not there: 'make peers' writes the streams"),
+        (["--column", "led", "--row", "river-arf"], "the peers' environment is not there: 'make peers' makes it"),
+    ):
+        assert call([*arguments, *wanted, "--data", str(data_dir)]) == 1
+        [line] = capsys.readouterr().err.splitlines()
+        assert said in line
+    assert not list(tmp_path.rglob("*.json"))
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
@@ -62,6 +63,15 @@ def prequential_run(spec: RunSpec, data_dir: Path | None = None) -> dict[str, An
         "settings": spec.settings,
         "protocol": spec.protocol,
     }
+
+
+def check_there(specs: Iterable[RunSpec], data_dir: Path | None = None) -> None:
+    """Before the first run: the streams it learns and the peers it asks are there."""
+    on_streams = [spec for spec in specs if spec.dataset in SUITE]
+    for name in dict.fromkeys(spec.dataset for spec in on_streams):
+        read_suite_file(stream_path(name, data_dir))
+    if any(spec.method in PEERS for spec in on_streams):
+        peers_python()
 
 
 def own_result(spec: RunSpec, stream: SuiteFile) -> dict[str, Any]:

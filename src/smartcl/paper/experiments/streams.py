@@ -134,11 +134,16 @@ def _curve(table: Table, row: Row, column: str, seeds: int, results: ResultFolde
 def over_time(correct: NDArray[np.float64], rows: int, drifts: Sequence[int]) -> tuple[list[int], list[float]]:
     """Where each window ends, and the accuracy in it, from the right predictions of every batch after the first.
 
-    No window is of two worlds: at a drift a new one begins.
+    No window is of two worlds: what lies between two drifts is cut into windows of about the same length.
     """
-    step = -(-len(correct) // POINTS) * BATCH_ROWS
+    length = rows / POINTS
     seams = [BATCH_ROWS, *drifts, rows]
-    ends = [min(end, last) for first, last in pairwise(seams) for end in range(first + step, last + step, step)]
+    ends = [
+        int(last if cut == cuts else first + (last - first) * cut // cuts // BATCH_ROWS * BATCH_ROWS)
+        for first, last in pairwise(seams)
+        for cuts in [max(1, round((last - first) / max(length, BATCH_ROWS)))]
+        for cut in range(1, cuts + 1)
+    ]
     windows = list(pairwise([BATCH_ROWS, *ends]))
     return ends, [accuracy_between(correct, start, end, rows) for start, end in windows]
 
