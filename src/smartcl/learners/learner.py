@@ -24,6 +24,7 @@ from smartcl.memory.replay_memory import ExtraColumns, Observation, ReplayMemory
 from smartcl.network.denormals import flushed_denormals
 from smartcl.network.gradients import Trace, trace
 from smartcl.network.inputs import Prepared, prepare
+from smartcl.network.scaling import InputScale
 from smartcl.regularizers.regularizer import Regularizer
 from smartcl.saved import Saved
 
@@ -68,6 +69,8 @@ class Learner(Transactional):
         super().__init__()
         self.spec, self.recipe = spec, recipe
         self.rng = np.random.default_rng(seed)
+        #: The centre and scale of each feature, where they are to be learned.
+        self.scale = InputScale.fresh(spec.n_features, spec.sparse) if spec.learned else None
         self.memory = ReplayMemory(spec, memory, selector, whole, patience)
         self.model = Model(spec, recipe, regularizers, self.rng)
         #: Batches learned, of which those since the last consolidation count where it comes on a schedule.
@@ -78,7 +81,9 @@ class Learner(Transactional):
         with self.all_or_nothing():
             batch = self.check(batch)  # line 4
             self.begin_batch()
-            new: Labelled = prepare(batch.x, self.spec), batch.y
+            if self.scale is not None:
+                self.scale = self.scale.updated(batch.x)
+            new: Labelled = self.prepared(batch.x), batch.y
             with flushed_denormals():
                 self.learn(new, batch.task)  # lines 5, 6
                 self.model.settle(self.rng)
@@ -138,11 +143,15 @@ class Learner(Transactional):
             return None
         return self.recall(self.memory.store, self.rng.choice(len(self.memory), count, replace=False))
 
+    def prepared(self, x: Rows, features: Ints | None = None, missing: torch.Tensor | None = None) -> Prepared:
+        """Rows as the network takes them now."""
+        return prepare(x, self.spec, features, missing, self.scale)
+
     def recall(self, store: SampleStore, index: Ints) -> Labelled:
         """Stored samples as the network takes them."""
-        got = store.gather(index, missing=bool(self.spec.offset))
+        got = store.gather(index, missing=bool(self.spec.offset) or self.spec.learned)
         features = None if self.spec.sparse or store.schema.is_full else store.features
-        return prepare(got.x, self.spec, features, got.missing), got.y
+        return self.prepared(got.x, features, got.missing), got.y
 
     def remember(self, batch: Batch) -> Observation:
         """Store the batch's schematic form; over budget, let the selector choose."""
@@ -160,7 +169,7 @@ class Learner(Transactional):
             data = check_batch(data, self.spec)
             with self.all_or_nothing():
                 self.begin_batch()
-                self.consolidate((prepare(data.x, self.spec), data.y), data)
+                self.consolidate((self.prepared(data.x), data.y), data)
                 self.finish_batch()
         return None
 
@@ -170,7 +179,7 @@ class Learner(Transactional):
         pieces = np.array_split(np.arange(x.shape[0]), -(-x.shape[0] // PREDICT_ROWS) or 1)
         with self.finished() as view, torch.no_grad():
             classify = view.classifier()
-            return torch.cat([classify(prepare(take_rows(x, piece), self.spec)) for piece in pieces])
+            return torch.cat([classify(view.prepared(take_rows(x, piece))) for piece in pieces])
 
     def classifier(self) -> Callable[[Prepared], torch.Tensor]:
         """From rows to probabilities, as things are now: the averaged weights', where there is an average."""
@@ -189,6 +198,7 @@ class Learner(Transactional):
         with self._lock:
             return {
                 "n_classes": self.spec.n_classes,
+                "scale": None if self.scale is None else self.scale.state_dict(),
                 "batches": self.batches,
                 "model": self.model.state_dict(),
                 "memory": self.memory.state_dict(),
@@ -204,11 +214,17 @@ class Learner(Transactional):
                 self.add_classes(n_classes)
             self.begin_batch()
             self.batches = saved.whole("batches", 0)
+            self.scale = self._loaded_scale(saved)
             self.model.load_state_dict(saved.entries("model"))
             self.memory.load_state_dict(saved.part("memory"), n_classes, self.extra_dtypes)
             check_logits(self.memory.store, self.model.network.head.out_features)
             self.rng.bit_generator.state = generator_state(saved.part("rng"))
             self.finish_batch()
+
+    def _loaded_scale(self, saved: Saved) -> InputScale | None:
+        if saved.has("scale") != (self.scale is not None):
+            saved.refuse("scale", "must be there for a stream whose scale is learned, and only for it")
+        return None if self.scale is None else self.scale.loaded(saved.part("scale"))
 
 
 def probabilities(logits: torch.Tensor) -> torch.Tensor:
