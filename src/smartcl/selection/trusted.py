@@ -7,6 +7,7 @@ import numpy as np
 from smartcl.data.batch import Bools, Ints
 from smartcl.memory.pool import Pool, Scores, Selection, longest_fit
 from smartcl.selection.reservoir import drawn_keys
+from smartcl.selection.roles import ASLEEP, HELD_OUT, roles_in
 
 #: Stored samples looked at after each batch: the whole of a small memory, a random part of a large one.
 EXAMINED = 2000
@@ -64,5 +65,9 @@ class Trusted:
         examined = np.concatenate([old, pool.new])
         suspect = np.zeros(len(pool), dtype=np.bool_)
         suspect[examined] = contradicted(pool, examined)
-        keep = longest_fit(np.argsort(trade_places(keys, suspect, pool.labels), kind="stable"), pool.sizes, room)
+        roles = roles_in(pool)
+        judged = np.flatnonzero(roles != HELD_OUT)  # who is held out to judge by is not judged
+        dealt = keys.copy()
+        dealt[judged] = trade_places(keys[judged], suspect[judged], pool.labels[judged])
+        keep = longest_fit(np.lexsort((dealt, roles == ASLEEP)), pool.sizes, room)
         return Selection(keep, keys[keep])
