@@ -45,8 +45,8 @@ PRESENT_ROWS, PAST_MEMORY = 1000, 0.9
 PRESENT_WEIGHT = 0.25
 #: One sample in so many is held out of learning while the two networks compete; at most so many are asked about.
 RESERVE, RESERVE_ASKED = 10, 300
-#: The lead, in standard errors, at which the guarded network gives up for good.
-GIVES_UP, GIVES_UP_ROWS = 5.0, 1000
+#: The lead, in standard errors, at which the plain network takes over, and the guarded one gives up for good.
+LEADS, GIVES_UP, GIVES_UP_ROWS = 2.0, 5.0, 1000
 #: The scout leads from the first sureness on, and finds that the world has changed from the second on.
 SCOUT_LEADS, CHANGED = 2.0, 3.0
 #: The newest stored samples that a scout knows, and how fast it forgets them.
@@ -181,7 +181,7 @@ class Adaptive(Sceptic):
             pace=before.pace.after(float(1 - answered.mean()), len(y)),
         )
         gap, error = self.evidence.gap, self.evidence.gap_error
-        self.plain_leads = gap > -error if self.plain_leads else gap > error
+        self.plain_leads = gap > (0 if self.plain_leads else LEADS * error)
         self.given_up = self.given_up or (gap > GIVES_UP * error and self.rows_seen >= GIVES_UP_ROWS)
         self.changed = self.changed and self.evidence.scouted.gap > 0
         if self.evidence.alert.jumped:
