@@ -13,11 +13,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 
 from smartcl.data.batch import Ints
+from smartcl.learners.class_counts import standing
 from smartcl.learners.learner import Labelled, Learner
 from smartcl.learners.losses import confident_distillation, exponents, robust_cross_entropy
 from smartcl.learners.recipe import Training
+from smartcl.learners.weights import weight_of, weighted
 from smartcl.network.inputs import Prepared, drop_inputs, take_inputs
 from smartcl.saved import Saved
 
@@ -47,6 +50,7 @@ class Taught(NamedTuple):
     rows: Prepared
     y: torch.Tensor
     answers: torch.Tensor
+    weight: torch.Tensor | None = None
 
 
 class Sceptic(Learner):
@@ -60,6 +64,8 @@ class Sceptic(Learner):
     recipe: Scepticism
     #: The running share of labels contradicted; full doubt until the stream has shown what it is like.
     contradicted = FULL_DOUBT
+    #: How much each class counts against each sample of the batch being learned; None: fully.
+    standing: torch.Tensor | None = None
 
     @property
     def doubt(self) -> float:
@@ -67,6 +73,8 @@ class Sceptic(Learner):
         return min(1.0, self.contradicted / FULL_DOUBT)
 
     def learn(self, new: Labelled, task: int | None) -> None:
+        stored = np.bincount(self.memory.store.labels, minlength=self.spec.n_classes)
+        self.standing = standing(self.counts, stored, new[1].numpy())
         for replay in self.replays(self.draw_all()):
             self.model.descend(self.cautious_loss(new, replay))
         self.contradicted = self.updated_share(new)
@@ -87,12 +95,13 @@ class Sceptic(Learner):
         if not len(drawn):
             yield from (None for _ in draws)
             return
-        rows, y = self.recall(self.memory.store, drawn)
+        stored = self.recall(self.memory.store, drawn)
+        (rows, y), weight = stored, weight_of([stored])
         self.model.expect(rows)
         answers = self.opinion(rows)
         for index in draws:
             place = torch.from_numpy(np.searchsorted(drawn, index))
-            yield Taught(take_inputs(rows, place), y[place], answers[place])
+            yield Taught(take_inputs(rows, place), y[place], answers[place], None if weight is None else weight[place])
 
     @torch.no_grad()
     def opinion(self, rows: Prepared) -> torch.Tensor:
@@ -104,15 +113,17 @@ class Sceptic(Learner):
 
     def cautious_loss(self, new: Labelled, replay: Taught | None) -> torch.Tensor:
         """The robust loss of the batch and the stored samples, and the teacher's pull on the latter."""
-        parts = [new] if replay is None else [new, (replay.rows, replay.y)]
+        parts = [new] if replay is None else [new, weighted((replay.rows, replay.y), replay.weight, None)]
         y = torch.cat([labels for _, labels in parts])
         rows = (drop_inputs(part, self.recipe.dropout, self.rng) for part, _ in parts)
-        answers = self.model.network(*rows).log_softmax(dim=1)
+        logits = self.model.network(*rows)
+        among = None if self.standing is None else F.pad(self.standing, (0, 0, 0, len(y) - len(self.standing)))
+        answers = (logits if among is None else logits + among).log_softmax(dim=1)
         exponent = exponents(answers, y, self.recipe.robust * self.doubt)
-        loss = robust_cross_entropy(answers, y, exponent, self.recipe.smoothing)
+        loss = robust_cross_entropy(answers, y, exponent, self.recipe.smoothing, among, weight_of(parts))
         pull = self.recipe.distill * (1 - self.doubt)
         if pull and replay is not None:
-            loss = loss + pull * confident_distillation(answers[len(new[1]) :], replay.answers, replay.y)
+            loss = loss + pull * confident_distillation(answers[len(new[1]) :], replay.answers, replay.y, replay.weight)
         return loss
 
     @torch.no_grad()

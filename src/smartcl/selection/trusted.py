@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from smartcl.data.batch import Bools, Ints
-from smartcl.memory.pool import Pool, Scores, Selection, longest_fit
+from smartcl.memory.pool import Pool, Scores, Selection
+from smartcl.selection.fair_reservoir import fair_fit
 from smartcl.selection.reservoir import drawn_keys
 
 #: Stored samples looked at after each batch: the whole of a small memory, a random part of a large one.
@@ -29,10 +30,7 @@ def trade_places(keys: Scores, suspect: Bools, labels: Ints) -> Scores:
     array([2., 1., 4., 3.], dtype=float32)
     """
     dealt = np.empty_like(keys)
-    for label in np.unique(labels):
-        members = np.flatnonzero(labels == label)
-        ranked = members[np.lexsort((keys[members], suspect[members]))]
-        dealt[ranked] = np.sort(keys[members])
+    dealt[np.lexsort((keys, suspect, labels))] = keys[np.lexsort((keys, labels))]
     return dealt
 
 
@@ -64,5 +62,5 @@ class Trusted:
         examined = np.concatenate([old, pool.new])
         suspect = np.zeros(len(pool), dtype=np.bool_)
         suspect[examined] = contradicted(pool, examined)
-        keep = longest_fit(np.argsort(trade_places(keys, suspect, pool.labels), kind="stable"), pool.sizes, room)
+        keep = fair_fit(pool.labels, trade_places(keys, suspect, pool.labels), pool.sizes, room)
         return Selection(keep, keys[keep])

@@ -1,6 +1,6 @@
 """Digit images as ten classes, a pair of them at a time: one head of ten outputs, and no task tells which pair it is.
 
-The images, their order and their noise are those of the two-label streams of ``digit_pairs``; the labels are the digits.
+Images, order and noise are those of the two-label streams of ``digit_pairs``; the labels are the digits.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def class_mnist(
     data_dir: Path | str | None = None,
     protocol: DigitProtocol = LONG,
 ) -> TaskStream:
-    """Ten classes of MNIST, two at a time, every image once; scikit-learn's digits stand in as in ``disjoint_mnist``."""
+    """Ten classes of MNIST, two at a time, every image once; without MNIST as ``disjoint_mnist``."""
     return digits_for_labels(disjoint_mnist(seed, noise, data_dir, protocol))
 
 
