@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import torch
@@ -12,62 +12,72 @@ from numpy.typing import NDArray
 from smartcl.data.batch import Ints
 from smartcl.saved import Saved
 
+Floats: TypeAlias = NDArray[np.float64]
+
 #: A class stays away once it has missed so many of its turns, by how often it has come so far.
 MISSED_TURNS = 10.0
-#: A stored sample is replayed again and again: it stands for so many that come once.
-STORED_WORTH = 10.0
 
 
 @dataclass(frozen=True, eq=False)
 class ClassCounts:
-    """Of each class the samples that have come, and the place in the stream where the last one stood.
+    """Of each class the samples that have come, and after how many of all the first and the last of them did.
 
-    >>> counts = ClassCounts.none(2).add(np.array([0, 0, 1])).add(np.array([0, 0]))
-    >>> counts.seen, counts.last, counts.total
-    (array([4, 1]), array([5, 3]), 5)
+    >>> counts = ClassCounts.none(2).add(np.array([0, 0])).add(np.array([1, 0])).add(np.array([0, 0]))
+    >>> counts.seen, counts.first, counts.last, counts.total
+    (array([5, 1]), array([0, 2]), array([6, 4]), 6)
     """
 
     seen: Ints
+    first: Ints
     last: Ints
     total: int
 
     @classmethod
     def none(cls, n_classes: int) -> ClassCounts:
-        return cls(np.zeros(n_classes, dtype=np.int64), np.zeros(n_classes, dtype=np.int64), 0)
+        zeros = np.zeros(n_classes, dtype=np.int64)
+        return cls(zeros, zeros, zeros, 0)
 
     def widened(self, n_classes: int) -> ClassCounts:
         """With room for classes that have not come yet."""
         more = (0, n_classes - len(self.seen))
-        return ClassCounts(np.pad(self.seen, more), np.pad(self.last, more), self.total)
+        seen, first, last = (np.pad(each, more) for each in (self.seen, self.first, self.last))
+        return ClassCounts(seen, first, last, self.total)
 
     def add(self, y: Ints) -> ClassCounts:
-        """With these samples counted in; the batch is one place."""
+        """With the samples of a batch counted in."""
         came = np.bincount(y, minlength=len(self.seen))
+        first = np.where((came > 0) & (self.seen == 0), self.total, self.first)
         total = self.total + len(y)
-        return ClassCounts(self.seen + came, np.where(came > 0, total, self.last), total)
+        return ClassCounts(self.seen + came, first, np.where(came > 0, total, self.last), total)
 
     @property
-    def absence(self) -> NDArray[np.float64]:
+    def rate(self) -> Floats:
+        """The share of each class in all that has come since its first sample."""
+        rate: Floats = self.seen / np.maximum(1, self.total - self.first)
+        return rate
+
+    @property
+    def absence(self) -> Floats:
         """From 0, a class that is due or has just come, to 1, one that stays away: by how many of its turns it missed.
 
         A class that comes once in a thousand is not away after a hundred others; one that came every other time is.
         """
-        missed = (self.total - self.last) * (self.seen / max(1, self.total))
-        return np.minimum(1.0, missed / MISSED_TURNS)
+        absence: Floats = np.minimum(1.0, (self.total - self.last) * self.rate / MISSED_TURNS)
+        return absence
 
     def state_dict(self) -> dict[str, Any]:
-        return {"seen": self.seen, "last": self.last, "total": self.total}
+        return {"seen": self.seen, "first": self.first, "last": self.last, "total": self.total}
 
     @classmethod
     def from_state(cls, saved: Saved, n_classes: int) -> ClassCounts:
         """What ``state_dict`` described, if a stream can have gone so."""
         total = saved.whole("total", 0)
-        seen, last = (saved.array(name, (n_classes,), "int64") for name in ("seen", "last"))
+        seen, first, last = (saved.array(name, (n_classes,), "int64") for name in ("seen", "first", "last"))
         if int(seen.min(initial=0)) < 0 or int(seen.sum()) != total:
             saved.refuse("seen", f"must be counts that make {total} together")
-        if ((last < seen) | (last > total)).any():
-            saved.refuse("last", f"must be places up to {total}, none before as many samples of its class")
-        return cls(seen, last, total)
+        if int(first.min(initial=0)) < 0 or (last - first < seen).any() or int(last.max(initial=0)) > total:
+            saved.refuse("last", f"must be places up to {total}, and after the first with room for all of a class")
+        return cls(seen, first, last, total)
 
 
 def standing(counts: ClassCounts, stored: Ints, y: Ints) -> torch.Tensor | None:
@@ -81,5 +91,19 @@ def standing(counts: ClassCounts, stored: Ints, y: Ints) -> torch.Tensor | None:
     absence[np.unique(y)] = 0.0
     if not absence.any():
         return None
-    worth = np.log(STORED_WORTH * np.maximum(stored, 0.5)) - np.log(counts.seen[y])[:, None]
+    worth = np.log(np.maximum(stored, 0.5)) - np.log(counts.seen[y])[:, None]
     return torch.from_numpy(absence * np.minimum(0.0, worth)).float()
+
+
+def overstated(counts: ClassCounts, stored: Ints, ensured: float) -> torch.Tensor | None:
+    """How much more of the memory each class has than of the stream, as a logarithm; None where no class is rare.
+
+    A rare class is one that comes less often than the ``ensured`` part of an even share; the memory holds more of it
+    than has come, and replay would make it look frequent. A class that stays away has no frequency to be true to.
+    """
+    rate = counts.rate
+    rare = (counts.seen > 0) & (rate < ensured / max(1, int((counts.seen > 0).sum())))
+    if not (rare & (stored > 0)).any():
+        return None
+    excess = np.log(np.maximum(stored, 1) / max(1, int(stored.sum()))) - np.log(np.where(rare, rate, 1.0))
+    return torch.from_numpy(np.where(rare, (1 - counts.absence) * np.maximum(0.0, excess), 0.0)).float()

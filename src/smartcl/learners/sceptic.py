@@ -16,13 +16,14 @@ import torch
 import torch.nn.functional as F
 
 from smartcl.data.batch import Ints
-from smartcl.learners.class_counts import standing
+from smartcl.learners.class_counts import overstated, standing
 from smartcl.learners.learner import Labelled, Learner
 from smartcl.learners.losses import confident_distillation, exponents, robust_cross_entropy
 from smartcl.learners.recipe import Training
 from smartcl.learners.weights import weight_of, weighted
 from smartcl.network.inputs import Prepared, drop_inputs, take_inputs
 from smartcl.saved import Saved
+from smartcl.selection.fair_reservoir import ENSURED
 
 #: The share of contradicted labels from which doubt is complete.
 FULL_DOUBT = 0.02
@@ -66,6 +67,8 @@ class Sceptic(Learner):
     contradicted = FULL_DOUBT
     #: How much each class counts against each sample of the batch being learned; None: fully.
     standing: torch.Tensor | None = None
+    #: How much more each class has of the memory than of the stream, as a logarithm; None: as much.
+    overstated: torch.Tensor | None = None
 
     @property
     def doubt(self) -> float:
@@ -75,6 +78,7 @@ class Sceptic(Learner):
     def learn(self, new: Labelled, task: int | None) -> None:
         stored = np.bincount(self.memory.store.labels, minlength=self.spec.n_classes)
         self.standing = standing(self.counts, stored, new[1].numpy())
+        self.overstated = overstated(self.counts, stored, ENSURED)
         for replay in self.replays(self.draw_all()):
             self.model.descend(self.cautious_loss(new, replay))
         self.contradicted = self.updated_share(new)
@@ -118,19 +122,27 @@ class Sceptic(Learner):
         rows = (drop_inputs(part, self.recipe.dropout, self.rng) for part, _ in parts)
         logits = self.model.network(*rows)
         among = None if self.standing is None else F.pad(self.standing, (0, 0, 0, len(y) - len(self.standing)))
-        answers = (logits if among is None else logits + among).log_softmax(dim=1)
+        shifted = logits if among is None else logits + among
+        if self.overstated is not None:
+            replayed = torch.arange(len(y)) >= len(new[1])
+            shifted = shifted + replayed[:, None] * self.overstated
+        answers = shifted.log_softmax(dim=1)
         exponent = exponents(answers, y, self.recipe.robust * self.doubt)
         loss = robust_cross_entropy(answers, y, exponent, self.recipe.smoothing, among, weight_of(parts))
         pull = self.recipe.distill * (1 - self.doubt)
         if pull and replay is not None:
-            loss = loss + pull * confident_distillation(answers[len(new[1]) :], replay.answers, replay.y, replay.weight)
+            plain = answers if self.overstated is None else logits.log_softmax(dim=1)
+            taught = plain[len(new[1]) :]
+            loss = loss + pull * confident_distillation(taught, replay.answers, replay.y, replay.weight)
         return loss
 
     @torch.no_grad()
     def updated_share(self, new: Labelled) -> float:
         """The running share of contradicted labels, with the batch just learned counted in."""
         rows, y = new
-        share = float((self.model.network(rows).argmax(dim=1) != y).double().mean())
+        logits = self.model.network(rows)
+        answers = (logits if self.overstated is None else logits + self.overstated).argmax(dim=1)
+        share = float((answers != y).double().mean())
         memory = (1 - 1 / DOUBT_SAMPLES) ** len(y)
         return memory * self.contradicted + (1 - memory) * share
 
