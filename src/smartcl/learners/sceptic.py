@@ -141,7 +141,9 @@ class Sceptic(Learner):
         """The running share of contradicted labels, with the batch just learned counted in."""
         rows, y = new
         logits = self.model.network(rows)
-        answers = (logits if self.overstated is None else logits + self.overstated).argmax(dim=1)
+        for shift in (self.standing, self.overstated):
+            logits = logits if shift is None else logits + shift
+        answers = logits.argmax(dim=1)
         share = float((answers != y).double().mean())
         memory = (1 - 1 / DOUBT_SAMPLES) ** len(y)
         return memory * self.contradicted + (1 - memory) * share
