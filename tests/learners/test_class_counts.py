@@ -137,7 +137,7 @@ def seconds_a_batch(n_classes: int) -> float:
     spec = replace(small_spec(), n_classes=n_classes)
     learner = build_learner("smart", spec, 20_000, **SMALL)
     rng, spent = np.random.default_rng(0), []
-    for number in range(12):
+    for _ in range(12):
         x = torch.from_numpy(rng.normal(size=(50, 20)).astype(np.float32))
         batch = Batch(x, torch.from_numpy(rng.integers(0, n_classes, 50)))
         start = process_time()

@@ -26,6 +26,7 @@ from smartcl.memory.replay_memory import ExtraColumns, Observation, ReplayMemory
 from smartcl.network.denormals import flushed_denormals
 from smartcl.network.gradients import Trace, trace
 from smartcl.network.inputs import Prepared, prepare
+from smartcl.network.scaling import InputScale
 from smartcl.regularizers.regularizer import Regularizer
 from smartcl.saved import Saved
 
@@ -67,6 +68,8 @@ class Learner(Transactional):
         super().__init__()
         self.spec, self.recipe = spec, recipe
         self.rng = np.random.default_rng(seed)
+        #: The centre and scale of each feature, where they are to be learned.
+        self.scale = InputScale.fresh(spec.n_features, spec.sparse) if spec.learned else None
         self.memory = ReplayMemory(spec, memory, selector, whole, patience)
         self.model = Model(spec, recipe, regularizers, self.rng)
         #: The classes that have come, and how much each is to count.
@@ -81,8 +84,10 @@ class Learner(Transactional):
         with self.all_or_nothing():
             batch = self.check(batch)  # line 4
             self.begin_batch()
+            if self.scale is not None:
+                self.scale = self.scale.updated(batch.x)
             self.counts = self.counts.widened(self.spec.n_classes).add(batch.y.numpy())
-            new = self.weighed((prepare(batch.x, self.spec), batch.y), batch.weight)
+            new = self.weighed((self.prepared(batch.x), batch.y), batch.weight)
             with flushed_denormals():
                 self.learn(new, batch.task)  # lines 5, 6
                 self.model.settle(self.rng)
@@ -151,12 +156,16 @@ class Learner(Transactional):
             return None
         return self.recall(self.memory.store, self.rng.choice(len(self.memory), count, replace=False))
 
+    def prepared(self, x: Rows, features: Ints | None = None, missing: torch.Tensor | None = None) -> Prepared:
+        """Rows as the network takes them now."""
+        return prepare(x, self.spec, features, missing, self.scale)
+
     def recall(self, store: SampleStore, index: Ints) -> Labelled:
         """Stored samples as the network takes them."""
-        got = store.gather(index, missing=bool(self.spec.offset))
+        got = store.gather(index, missing=bool(self.spec.offset) or self.spec.learned)
         features = None if self.spec.sparse or store.schema.is_full else store.features
         own = torch.from_numpy(store.extra["weight"][index]) if self.weighted else None
-        return self.weighed((prepare(got.x, self.spec, features, got.missing), got.y), own)
+        return self.weighed((self.prepared(got.x, features, got.missing), got.y), own)
 
     def remember(self, batch: Batch) -> Observation:
         """Store the batch's schematic form; over budget, let the selector choose."""
@@ -181,7 +190,7 @@ class Learner(Transactional):
             data = check_batch(data, self.spec)
             with self.all_or_nothing():
                 self.begin_batch()
-                self.consolidate((prepare(data.x, self.spec), data.y), data)
+                self.consolidate((self.prepared(data.x), data.y), data)
                 self.finish_batch()
         return None
 
@@ -191,7 +200,7 @@ class Learner(Transactional):
         pieces = np.array_split(np.arange(x.shape[0]), -(-x.shape[0] // PREDICT_ROWS) or 1)
         with self.finished() as view, torch.no_grad():
             classify = view.classifier()
-            return torch.cat([classify(prepare(take_rows(x, piece), self.spec)) for piece in pieces])
+            return torch.cat([classify(view.prepared(take_rows(x, piece))) for piece in pieces])
 
     def classifier(self) -> Callable[[Prepared], torch.Tensor]:
         """From rows to probabilities, as things are now: the averaged weights', where there is an average."""
@@ -210,6 +219,7 @@ class Learner(Transactional):
         with self._lock:
             return {
                 "n_classes": self.spec.n_classes,
+                "scale": None if self.scale is None else self.scale.state_dict(),
                 "batches": self.batches,
                 "counts": self.counts.state_dict(),
                 "weighted": self.weighted,
@@ -227,6 +237,7 @@ class Learner(Transactional):
                 self.add_classes(n_classes)
             self.begin_batch()
             self.batches = saved.whole("batches", 0)
+            self.scale = self._loaded_scale(saved)
             self.model.load_state_dict(saved.entries("model"))
             self.counts = ClassCounts.from_state(saved.part("counts"), n_classes)
             self.weighted = saved.flag("weighted")
@@ -236,6 +247,11 @@ class Learner(Transactional):
             check_logits(self.memory.store, self.model.network.head.out_features)
             self.rng.bit_generator.state = generator_state(saved.part("rng"))
             self.finish_batch()
+
+    def _loaded_scale(self, saved: Saved) -> InputScale | None:
+        if saved.has("scale") != (self.scale is not None):
+            saved.refuse("scale", "must be there for a stream whose scale is learned, and only for it")
+        return None if self.scale is None else self.scale.loaded(saved.part("scale"))
 
 
 def probabilities(logits: torch.Tensor) -> torch.Tensor:
