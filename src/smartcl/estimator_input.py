@@ -114,6 +114,8 @@ def sample_weight_asked(asked: Any, n_rows: int) -> NDArray[np.float32] | None:
         raise ValueError(f"sample_weight must be one number per row: {n_rows} rows, got {weight.dtype} {weight.shape}")
     if not ((weight == 0) | ((weight >= LEAST) & (weight <= MOST))).all():
         raise ValueError(f"sample_weight must be 0 or from {LEAST:g} to {MOST:g}, got {shown(weight.tolist())}")
+    if not weight.any():
+        raise ValueError("sample_weight must be above 0 for at least one row: all are zero")
     return weight.astype(np.float32)
 
 
