@@ -55,7 +55,7 @@ def test_a_class_that_stays_away_counts_by_its_stored_samples():
     counts = counted([[0, 1] * 25] * 20 + [[2, 3] * 25] * 20)
     got = standing(counts, np.array([5, 40, 9, 0]), np.array([2, 3]))
     assert got is not None
-    expected = [math.log(5 / 500), math.log(40 / 500), 0, 0]
+    expected = [2 * math.log(5 / 500), 2 * math.log(40 / 500), 0, 0]
     np.testing.assert_allclose(got, [expected, expected], rtol=1e-5)
 
 

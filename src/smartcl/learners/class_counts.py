@@ -16,6 +16,8 @@ Floats: TypeAlias = NDArray[np.float64]
 
 #: A class stays away once it has missed so many of its turns, by how often it has come so far.
 MISSED_TURNS = 10.0
+#: The power of the ratio by which a class that stays away counts.
+SHARPNESS = 2.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,15 +86,16 @@ def standing(counts: ClassCounts, stored: Ints, y: Ints) -> torch.Tensor | None:
     """How much each class counts against each of these new samples, as a logarithm; None where every one does fully.
 
     A sample that is new pushes all other classes down where it stands. Those that come with it hold up their own
-    places; a class that stays away has only its stored samples for that. So it counts as much as these are worth beside
-    all that has come of the new sample's class, and never more than fully.
+    places; a class that stays away has only its stored samples for that. So it counts by the square of their number
+    over that of all that has come of the new sample's class, and never more than fully: at first as in the
+    cross-entropy, in a long task as in ER-ACE.
     """
     absence = counts.absence
     absence[np.unique(y)] = 0.0
     if not absence.any():
         return None
     worth = np.log(np.maximum(stored, 0.5)) - np.log(counts.seen[y])[:, None]
-    return torch.from_numpy(absence * np.minimum(0.0, worth)).float()
+    return torch.from_numpy(SHARPNESS * absence * np.minimum(0.0, worth)).float()
 
 
 def overstated(counts: ClassCounts, stored: Ints, ensured: float) -> torch.Tensor | None:

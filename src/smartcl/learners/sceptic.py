@@ -141,10 +141,14 @@ class Sceptic(Learner):
         """The running share of contradicted labels, with the batch just learned counted in."""
         rows, y = new
         logits = self.model.network(rows)
-        for shift in (self.standing, self.overstated):
-            logits = logits if shift is None else logits + shift
-        answers = logits.argmax(dim=1)
-        share = float((answers != y).double().mean())
+        wrong = logits.argmax(dim=1) != y
+        for shift in (
+            self.standing,
+            self.overstated,
+        ):  # what is right but for how often a class comes is no wrong label
+            if shift is not None:
+                wrong &= (logits + shift).argmax(dim=1) != y
+        share = float(wrong.double().mean())
         memory = (1 - 1 / DOUBT_SAMPLES) ** len(y)
         return memory * self.contradicted + (1 - memory) * share
 
