@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from typing import Any, ClassVar, cast
 
 import numpy as np
@@ -91,7 +92,7 @@ class Learner(Transactional):
             with flushed_denormals():
                 self.learn(new, batch.task)  # lines 5, 6
                 self.model.settle(self.rng)
-            self.check_finite(self.model.moved(), batch)
+            self.check_finite(chain.from_iterable(model.moved() for model in self.models), batch)
             observation = self.remember(batch)  # lines 7-10
             self.batches += 1
             if self.recipe.consolidates_after(self.batches):
@@ -156,6 +157,11 @@ class Learner(Transactional):
             return None
         return self.recall(self.memory.store, self.rng.choice(len(self.memory), count, replace=False))
 
+    @property
+    def judge(self) -> Model:
+        """The model that answers, and says of features and samples whether they are of use."""
+        return self.model
+
     def prepared(self, x: Rows, features: Ints | None = None, missing: torch.Tensor | None = None) -> Prepared:
         """Rows as the network takes them now."""
         return prepare(x, self.spec, features, missing, self.scale)
@@ -169,7 +175,7 @@ class Learner(Transactional):
 
     def remember(self, batch: Batch) -> Observation:
         """Store the batch's schematic form; over budget, let the selector choose."""
-        alive = self.model.network.alive().numpy()
+        alive = self.judge.network.alive().numpy()
         candidates = self.memory.candidates(batch, alive, self.stored_beside(batch))
         return self.memory.select(candidates, partial(_Geometry, self, candidates), self.rng)
 
@@ -204,13 +210,14 @@ class Learner(Transactional):
 
     def classifier(self) -> Callable[[Prepared], torch.Tensor]:
         """From rows to probabilities, as things are now: the averaged weights', where there is an average."""
-        return lambda rows: probabilities(self.model.predictor(rows))
+        return lambda rows: probabilities(self.judge.predictor(rows))
 
     def add_classes(self, n_classes: int) -> None:
         """Make room for classes first seen now."""
         with self.all_or_nothing():
             self.begin_batch()
-            self.model.add_classes(n_classes, self.rng)
+            for model in self.models:
+                model.add_classes(n_classes, self.rng)
             self.spec = replace(self.spec, n_classes=n_classes)
             self.finish_batch()
 
@@ -271,9 +278,9 @@ class _Geometry:
 
     def trace(self, index: Ints) -> Trace:
         rows, y = self._learner.recall(self._candidates, self._fitting[index])
-        return trace(self._learner.model.network, rows, y)
+        return trace(self._learner.judge.network, rows, y)
 
     def features(self, index: Ints, layer: str) -> torch.Tensor:
         rows, _ = self._learner.recall(self._candidates, self._fitting[index])
         with torch.no_grad():
-            return self._learner.model.network.features(rows, layer)
+            return self._learner.judge.network.features(rows, layer)

@@ -76,12 +76,16 @@ class Sceptic(Learner):
         return min(1.0, self.contradicted / FULL_DOUBT)
 
     def learn(self, new: Labelled, task: int | None) -> None:
-        stored = np.bincount(self.memory.store.labels, minlength=self.spec.n_classes)
-        self.standing = standing(self.counts, stored, new[1].numpy())
-        self.overstated = overstated(self.counts, stored, ENSURED)
+        self.regard_classes(new)
         for replay in self.replays(self.draw_all()):
             self.model.descend(self.cautious_loss(new, replay))
         self.contradicted = self.updated_share(new)
+
+    def regard_classes(self, new: Labelled) -> None:
+        """How much each class is to count while this batch is learned."""
+        stored = np.bincount(self.memory.store.labels, minlength=self.spec.n_classes)
+        self.standing = standing(self.counts, stored, new[1].numpy())
+        self.overstated = overstated(self.counts, stored, ENSURED)
 
     def draw_all(self) -> list[Ints]:
         """The stored samples of every step, each step's drawn without replacement.
@@ -142,11 +146,8 @@ class Sceptic(Learner):
         rows, y = new
         logits = self.model.network(rows)
         wrong = logits.argmax(dim=1) != y
-        for shift in (
-            self.standing,
-            self.overstated,
-        ):  # what is right but for how often a class comes is no wrong label
-            if shift is not None:
+        for shift in (self.standing, self.overstated):
+            if shift is not None:  # a label that only its class's frequency speaks against is not wrong
                 wrong &= (logits + shift).argmax(dim=1) != y
         share = float(wrong.double().mean())
         memory = (1 - 1 / DOUBT_SAMPLES) ** len(y)
