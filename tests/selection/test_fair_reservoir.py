@@ -11,7 +11,7 @@ from scipy.stats import kstest
 
 from smartcl.memory.pool import Pool
 from smartcl.selection.fair_reservoir import FairReservoir, fair_fit
-from smartcl.selection.reservoir import Reservoir
+from smartcl.selection.reservoir import ASLEEP, Reservoir
 
 
 def pool_of(labels: np.ndarray, sizes: np.ndarray, scores: np.ndarray | None = None, n_memory: int = 0) -> Pool:
@@ -92,3 +92,11 @@ def test_a_thousand_classes_take_no_longer_than_two():
         return process_time() - start
 
     assert seconds(1000) < 5 * seconds(2) + 0.5
+
+
+def test_what_sleeps_is_ensured_to_nobody():
+    labels = np.repeat([0, 1], [50, 4])
+    keys = np.linspace(0, 5, 54).astype(np.float32)
+    keys[labels == 1] += ASLEEP
+    kept = labels[fair_fit(labels, keys, np.full(54, 10), 300)]
+    assert kept.sum() == 0

@@ -7,7 +7,7 @@ import numpy as np
 from smartcl.data.batch import Bools, Ints
 from smartcl.memory.pool import Pool, Scores, Selection, longest_fit
 from smartcl.selection.fair_shares import fair_share
-from smartcl.selection.reservoir import drawn_keys
+from smartcl.selection.reservoir import asleep, drawn_keys
 
 #: The part of the room that the classes share evenly, each as far as it has samples; the rest goes by frequency.
 ENSURED = 0.5
@@ -31,10 +31,10 @@ def within_share(labels: Ints, keys: Scores, sizes: Ints, room: int) -> Bools:
 
 
 def fair_fit(labels: Ints, keys: Scores, sizes: Ints, room: int) -> Ints:
-    """Ascending positions: the smallest keys that fit ``room``, before all others those ensured to their label."""
+    """Ascending positions: the smallest keys that fit ``room``, first those ensured to their label and awake."""
     if not len(labels):
         return np.zeros(0, dtype=np.int64)
-    ensured = within_share(labels, keys, sizes, int(ENSURED * room))
+    ensured = within_share(labels, keys, sizes, int(ENSURED * room)) & ~asleep(keys)
     return longest_fit(np.lexsort((keys, ~ensured)), sizes, room)
 
 
