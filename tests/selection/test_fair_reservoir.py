@@ -11,7 +11,7 @@ from scipy.stats import kstest
 
 from smartcl.memory.pool import Pool
 from smartcl.selection.fair_reservoir import FairReservoir, fair_fit
-from smartcl.selection.reservoir import ASLEEP, Reservoir
+from smartcl.selection.reservoir import Reservoir
 
 
 def pool_of(labels: np.ndarray, sizes: np.ndarray, scores: np.ndarray | None = None, n_memory: int = 0) -> Pool:
@@ -39,7 +39,9 @@ def one_by_one(labels: np.ndarray, keys: np.ndarray, room: int) -> set[int]:
 def test_it_is_the_rule_written_out(labels, room, seed):
     y = np.array(labels)
     keys = np.random.default_rng(seed).exponential(size=len(y)).astype(np.float32)
-    assert set(fair_fit(y, keys, np.ones(len(y), np.int64), room).tolist()) == one_by_one(y, keys, room)
+    assert set(fair_fit(y, keys, np.ones(len(y), np.int64), room, np.zeros(len(y), bool)).tolist()) == one_by_one(
+        y, keys, room
+    )
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(100, 4000))
@@ -97,6 +99,5 @@ def test_a_thousand_classes_take_no_longer_than_two():
 def test_what_sleeps_is_ensured_to_nobody():
     labels = np.repeat([0, 1], [50, 4])
     keys = np.linspace(0, 5, 54).astype(np.float32)
-    keys[labels == 1] += ASLEEP
-    kept = labels[fair_fit(labels, keys, np.full(54, 10), 300)]
+    kept = labels[fair_fit(labels, keys, np.full(54, 10), 300, asleep=labels == 1)]
     assert kept.sum() == 0

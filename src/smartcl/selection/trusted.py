@@ -8,6 +8,7 @@ from smartcl.data.batch import Bools, Ints
 from smartcl.memory.pool import Pool, Scores, Selection
 from smartcl.selection.fair_reservoir import fair_fit
 from smartcl.selection.reservoir import drawn_keys
+from smartcl.selection.roles import ASLEEP, HELD_OUT, roles_in
 
 #: Stored samples looked at after each batch: the whole of a small memory, a random part of a large one.
 EXAMINED = 2000
@@ -62,5 +63,9 @@ class Trusted:
         examined = np.concatenate([old, pool.new])
         suspect = np.zeros(len(pool), dtype=np.bool_)
         suspect[examined] = contradicted(pool, examined)
-        keep = fair_fit(pool.labels, trade_places(keys, suspect, pool.labels), pool.sizes, room)
+        roles = roles_in(pool)
+        judged = np.flatnonzero(roles != HELD_OUT)  # who is held out to judge by is not judged
+        dealt = keys.copy()
+        dealt[judged] = trade_places(keys[judged], suspect[judged], pool.labels[judged])
+        keep = fair_fit(pool.labels, dealt, pool.sizes, room, asleep=roles == ASLEEP)
         return Selection(keep, keys[keep])
