@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from smartcl.data.batch import Bools, Ints
-from smartcl.memory.pool import Pool, Scores, Selection, longest_fit
+from smartcl.memory.pool import Pool, Scores, Selection
+from smartcl.selection.fair_reservoir import fair_fit
 from smartcl.selection.reservoir import drawn_keys
 from smartcl.selection.roles import ASLEEP, HELD_OUT, roles_in
 
@@ -30,10 +31,7 @@ def trade_places(keys: Scores, suspect: Bools, labels: Ints) -> Scores:
     array([2., 1., 4., 3.], dtype=float32)
     """
     dealt = np.empty_like(keys)
-    for label in np.unique(labels):
-        members = np.flatnonzero(labels == label)
-        ranked = members[np.lexsort((keys[members], suspect[members]))]
-        dealt[ranked] = np.sort(keys[members])
+    dealt[np.lexsort((keys, suspect, labels))] = keys[np.lexsort((keys, labels))]
     return dealt
 
 
@@ -69,5 +67,5 @@ class Trusted:
         judged = np.flatnonzero(roles != HELD_OUT)  # who is held out to judge by is not judged
         dealt = keys.copy()
         dealt[judged] = trade_places(keys[judged], suspect[judged], pool.labels[judged])
-        keep = longest_fit(np.lexsort((dealt, roles == ASLEEP)), pool.sizes, room)
+        keep = fair_fit(pool.labels, dealt, pool.sizes, room, asleep=roles == ASLEEP)
         return Selection(keep, keys[keep])
