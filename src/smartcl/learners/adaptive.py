@@ -45,17 +45,17 @@ PRESENT_ROWS, PAST_MEMORY = 1000, 0.9
 PRESENT_WEIGHT = 0.25
 #: One sample in so many is held out of learning while the two networks compete; at most so many are asked about.
 RESERVE, RESERVE_ASKED = 10, 300
-#: The lead, in standard errors, at which the guarded network gives up for good.
-GIVES_UP, GIVES_UP_ROWS = 5.0, 1000
+#: The lead, in standard errors, at which the plain network takes over, and the guarded one gives up for good.
+LEADS, GIVES_UP, GIVES_UP_ROWS = 2.0, 5.0, 1000
 #: The scout leads from the first sureness on, and finds that the world has changed from the second on.
 SCOUT_LEADS, CHANGED = 2.0, 3.0
 #: The newest stored samples that a scout knows, and how fast it forgets them.
 WINDOW, SCOUT_MEMORY = 500, 100
 #: What is left of the scout's lead once it has been found to be no more than a new task.
-CALMED = 0.5
-#: Older samples, and newest ones, between which a network may be torn; the steps it gets; the errors, in standard
-#: errors above the usual, from which it is; and the belief in a label from which it is sure of it.
-TORN_BY, TORN_STEPS, TORN, SURE = 300, 60, 2.0, 0.95
+CALMED = 0.7
+#: Newest samples, and as many older ones, between which a network may be torn; the steps it gets; the errors, in
+#: standard errors above the usual, from which it is; and the belief in a label from which it is sure of it.
+TORN_BY, TORN_STEPS, TORN, SURE, LEAST_NOISE = 300, 60, 1.0, 0.95, 0.2
 #: Stored samples looked at when the world has changed.
 REASSESSED = 3000
 #: Of the moments at which a change was noticed, so many are kept.
@@ -71,9 +71,7 @@ class Evidence:
     present: Duel = NOTHING_ASKED
     past: Duel = NOTHING_ASKED
     scouted: Duel = NOTHING_ASKED
-    #: The errors of the scout before a batch is learned, and of the plain network after.
     alert: Alertness = CALM
-    fit: Alertness = CALM
     pace: Pace = FULL_PACE
 
     @property
@@ -91,8 +89,8 @@ class Evidence:
     @classmethod
     def from_state(cls, saved: Saved) -> Evidence:
         present, past, scouted = (Duel.from_state(saved.part(name)) for name in ("present", "past", "scouted"))
-        alert, fit = (Alertness.from_state(saved.part(name)) for name in ("alert", "fit"))
-        return cls(present, past, scouted, alert, fit, Pace.from_state(saved.part("pace")))
+        alert, pace = Alertness.from_state(saved.part("alert")), Pace.from_state(saved.part("pace"))
+        return cls(present, past, scouted, alert, pace)
 
 
 class Adaptive(Sceptic):
@@ -156,11 +154,7 @@ class Adaptive(Sceptic):
                 self.model.descend(self.cautious_loss(new, taught))
             self.contradicted = self.updated_share(new)
         for place in self.draws(y, PLAIN.replay, steps):
-            replayed = None if place is None else (take_inputs(rows, place), y[place])
-            teach(self.plain, new, replayed)
-        if replayed is not None:
-            fit = np.concatenate([right(self.plain, *new), right(self.plain, *replayed)])
-            self.evidence = replace(self.evidence, fit=self.evidence.fit.after(float(1 - fit.mean()), len(fit)))
+            teach(self.plain, new, None if place is None else (take_inputs(rows, place), y[place]))
         self.teach_scout(new, steps)
         for model in (self.plain, self.scout):
             model.settle(self.rng)
@@ -187,7 +181,7 @@ class Adaptive(Sceptic):
             pace=before.pace.after(float(1 - answered.mean()), len(y)),
         )
         gap, error = self.evidence.gap, self.evidence.gap_error
-        self.plain_leads = gap > -error if self.plain_leads else gap > error
+        self.plain_leads = gap > (0 if self.plain_leads else LEADS * error)
         self.given_up = self.given_up or (gap > GIVES_UP * error and self.rows_seen >= GIVES_UP_ROWS)
         self.changed = self.changed and self.evidence.scouted.gap > 0
         if self.evidence.alert.jumped:
@@ -267,28 +261,28 @@ class Adaptive(Sceptic):
     def torn(self, new: Labelled) -> Model | None:
         """A copy of the plain network between the newest and the older samples, if it cannot have both.
 
-        A row table cannot be copied; there, no change is ever found.
+        What it gets wrong then is set against what another copy gets wrong between two parts of the older samples. A
+        row table cannot be copied; there, no change is ever found.
         """
-        held, known = len(self.memory), min(self.known_to_scout, WINDOW, len(self.memory))
-        older = np.flatnonzero(self.roles[: held - known] != ASLEEP)
-        if not len(older) or self.plain.network.table is not None:
+        held, known = len(self.memory), min(self.known_to_scout, TORN_BY, len(self.memory))
+        older = self.rng.permutation(np.flatnonzero(self.roles[: held - known] != ASLEEP))[: 2 * TORN_BY]
+        if len(older) < 2 or self.plain.network.table is not None:
             return None
-        older = self.rng.choice(older, min(len(older), TORN_BY), replace=False)
-        old_rows, old_y = self.recall(self.memory.store, older)
-        rows, y = new
+        here, there = (self.recall(self.memory.store, part) for part in np.array_split(older, 2))
+        newest = new
         if known:
-            newest = np.arange(held - min(known, TORN_BY), held)
-            again, y_again = self.recall(self.memory.store, newest)
-            rows, y = join_alike([rows, again], self.spec.n_features), torch.cat([y, y_again])
+            rows, y = self.recall(self.memory.store, np.arange(held - known, held))
+            newest = join_alike([new[0], rows], self.spec.n_features), torch.cat([new[1], y])
+        (copy, wrong), (_, usual) = self.between(newest, there), self.between(here, there)
+        noise = max(np.hypot(wrong.std(), usual.std()), LEAST_NOISE) / np.sqrt(min(len(wrong), len(usual)))
+        return copy if wrong.mean() > usual.mean() + TORN * noise else None
+
+    def between(self, some: Labelled, others: Labelled) -> tuple[Model, Bools]:
+        """A copy of the plain network taught some samples as much as others, and what it still gets wrong."""
         copy, count = self.plain.copy(), PLAIN.replay // 2
         for _ in range(TORN_STEPS):
-            here = torch.from_numpy(self.rng.choice(len(y), min(count, len(y)), replace=False))
-            there = torch.from_numpy(self.rng.choice(len(older), min(count, len(older)), replace=False))
-            teach(copy, (take_inputs(rows, here), y[here]), (take_inputs(old_rows, there), old_y[there]))
-        errors = 1 - np.concatenate([right(copy, rows, y), right(copy, old_rows, old_y)]).mean()
-        usual = self.evidence.fit.usual
-        noise = np.sqrt(max(usual * (1 - usual), 0.01) / (len(y) + len(older)))
-        return copy if errors > usual + TORN * noise else None
+            teach(copy, *(drawn(samples, count, self.rng) for samples in (some, others)))
+        return copy, ~np.concatenate([right(copy, *some), right(copy, *others)])
 
     def extra_columns(self, batch: Batch) -> ExtraColumns:
         held_out = self._held_out if len(self._held_out) == len(batch) else np.zeros(len(batch), dtype=np.bool_)
@@ -352,6 +346,13 @@ def right(model: Model, rows: Prepared, y: torch.Tensor) -> Bools:
 def belief(model: Model, rows: Prepared, y: torch.Tensor) -> Any:
     """How likely a model's average finds each label."""
     return model.predictor(rows).softmax(dim=1).gather(1, y[:, None])[:, 0].numpy()
+
+
+def drawn(samples: Labelled, count: int, rng: np.random.Generator) -> Labelled:
+    """So many of the samples, or all, in random order."""
+    rows, y = samples
+    index = torch.from_numpy(rng.choice(len(y), min(count, len(y)), replace=False))
+    return take_inputs(rows, index), y[index]
 
 
 def taken(samples: Labelled, which: Bools) -> Labelled:
