@@ -27,7 +27,7 @@ LONGEST_MESSAGE = 380
 LEAST, MOST = 1e-6, 1e6
 
 #: The method of an estimator unless another is asked for.
-USUAL_METHOD = "smart"
+USUAL_METHOD = "adaptive"
 
 
 @contextmanager

@@ -24,17 +24,13 @@ from smartcl.learners.learner import Labelled, Learner
 from smartcl.learners.model import Model
 from smartcl.learners.recipe import Recipe
 from smartcl.learners.sceptic import ROTATION, Sceptic, Taught
-from smartcl.learners.smart import SMART, SmartSettings
+from smartcl.learners.smart import SMART, SmartSettings, schematic
 from smartcl.learners.weights import take_samples, weight_of, weighted_mean
 from smartcl.memory import Observation
 from smartcl.memory.replay_memory import ExtraColumns
 from smartcl.network.inputs import Prepared, join_alike
-from smartcl.regularizers.group_lasso import GroupLasso
-from smartcl.regularizers.ncc import NCC
 from smartcl.saved import Saved
-from smartcl.selection.reservoir import Reservoir
 from smartcl.selection.roles import ASLEEP, HELD_OUT, REPLAYED, Roles
-from smartcl.selection.trusted import Trusted
 
 #: The plain network and the scout: without guards, and as small as does no harm.
 PLAIN = Recipe(hidden=(256, 256), lr=1e-3, iterations=20, replay=150, average=0.98)
@@ -46,7 +42,7 @@ PRESENT_ROWS, PAST_MEMORY = 1000, 0.9
 PRESENT_WEIGHT = 0.25
 #: One sample in so many is held out of learning while the two networks compete; at most so many are asked about.
 RESERVE, RESERVE_ASKED = 10, 300
-#: The lead, in standard errors, at which the plain network takes over, and the guarded one gives up for good.
+#: The lead, in standard errors, at which the plain network takes over again, and the guarded one gives up for good.
 LEADS, GIVES_UP, GIVES_UP_ROWS = 2.0, 5.0, 1000
 #: The scout leads from the first sureness on, and finds that the world has changed from the second on.
 SCOUT_LEADS, CHANGED = 2.0, 3.0
@@ -105,8 +101,8 @@ class Adaptive(Sceptic):
     #: Of the batch being learned, the rows that are not.
     _held_out: Bools = np.zeros(0, dtype=np.bool_)
     evidence = Evidence()
-    #: Does the plain network lead, and has the guarded one given up?
-    plain_leads = False
+    #: Does the plain network lead, which learns faster, and has the guarded one given up?
+    plain_leads = True
     given_up = False
     #: The rows learned, and how many of the newest stored samples the scout knows.
     rows_seen = 0
@@ -117,8 +113,11 @@ class Adaptive(Sceptic):
 
     def __init__(self, spec: InputSpec, memory: str | int, **arguments: Any) -> None:
         super().__init__(spec, memory, **arguments)
-        self.plain = Model(spec, PLAIN, (), self.rng)
-        self.scout = Model(spec, SCOUT, (), self.rng)
+        self.plain, self.scout = (Model(spec, self.no_wider(recipe), (), self.rng) for recipe in (PLAIN, SCOUT))
+
+    def no_wider(self, recipe: Recipe) -> Recipe:
+        """The recipe of a smaller network, which has no layer wider than the guarded one's."""
+        return replace(recipe, hidden=tuple(min(recipe.hidden[0], width) for width in self.recipe.hidden))
 
     @property
     def leader(self) -> str:
@@ -181,7 +180,7 @@ class Adaptive(Sceptic):
             pace=before.pace.after(float(1 - answered.mean()), len(y)),
         )
         gap, error = self.evidence.gap, self.evidence.gap_error
-        self.plain_leads = gap > (0 if self.plain_leads else LEADS * error)
+        self.plain_leads = gap >= 0 if self.plain_leads else gap > LEADS * error
         self.given_up = self.given_up or (gap > GIVES_UP * error and self.rows_seen >= GIVES_UP_ROWS)
         self.changed = self.changed and self.evidence.scouted.gap > 0
         if self.evidence.alert.jumped:
@@ -369,16 +368,7 @@ def drawn(samples: Labelled, count: int, rng: np.random.Generator) -> Labelled:
 
 def adaptive(spec: InputSpec, memory: str | int, settings: SmartSettings, seed: int = 0) -> Learner:
     """`smart` for any stream: beside it two small networks without guards; the stream says who answers."""
-    return Adaptive(
-        spec,
-        memory,
-        recipe=settings,
-        selector=Trusted() if settings.trust else Reservoir(),
-        regularizers=[GroupLasso(settings.alpha, settings.form), NCC(settings.beta)],
-        whole=settings.whole,
-        patience=settings.patience,
-        seed=seed,
-    )
+    return schematic(Adaptive, spec, memory, settings, seed)
 
 
 METHODS = {"adaptive": Method(adaptive, SmartSettings(), SMART)}

@@ -115,7 +115,7 @@ class Pace(Noted):
     """The share of its steps that a batch is worth: all while errors rise or fall, ever fewer while nothing changes.
 
     >>> pace = Pace()
-    >>> for _ in range(60):
+    >>> for _ in range(200):
     ...     pace = pace.after(0.02, 50)
     >>> pace.steps(20), pace.after(0.5, 50).after(0.5, 50).after(0.5, 50).steps(20)
     (2, 16)

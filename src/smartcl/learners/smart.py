@@ -40,7 +40,14 @@ class SmartSettings(Scepticism):
 
 def smart(spec: InputSpec, memory: str | int, settings: SmartSettings, seed: int = 0) -> Learner:
     """Our best: a schematic memory with exact zeros that drops doubtful labels, a joint step, averaged weights."""
-    return Sceptic(
+    return schematic(Sceptic, spec, memory, settings, seed)
+
+
+def schematic(
+    kind: type[Sceptic], spec: InputSpec, memory: str | int, settings: SmartSettings, seed: int = 0
+) -> Learner:
+    """A sceptic of this kind, made of the parts that the settings name."""
+    return kind(
         spec,
         memory,
         recipe=settings,
