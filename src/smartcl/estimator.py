@@ -85,6 +85,7 @@ class SmartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         trust: bool | None = None,
         alpha: float | None = None,
         beta: float | None = None,
+        precision: str | int | None = None,
         parameters: Mapping[str, Any] | None = None,
         batch_size: int = 50,
         random_state: int | np.random.RandomState | None = None,
@@ -104,6 +105,7 @@ class SmartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.trust = trust
         self.alpha = alpha
         self.beta = beta
+        self.precision = precision
         self.parameters = parameters
         self.batch_size = batch_size
         self.random_state = random_state

@@ -63,12 +63,13 @@ class Learner(Transactional):
         regularizers: Sequence[Regularizer] = (),
         whole: bool = False,
         patience: int = 3,
+        precision: str | int = "plain",
         seed: int = 0,
     ) -> None:
         super().__init__()
         self.spec, self.recipe = spec, recipe
         self.rng = np.random.default_rng(seed)
-        self.memory = ReplayMemory(spec, memory, selector, whole, patience)
+        self.memory = ReplayMemory(spec, memory, selector, whole, patience, precision)
         self.model = Model(spec, recipe, regularizers, self.rng)
         #: Batches learned, of which those since the last consolidation count where it comes on a schedule.
         self.batches = 0

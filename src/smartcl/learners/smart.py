@@ -35,6 +35,7 @@ class SmartSettings(Scepticism):
     beta: float = 0.0
     patience: int = 3
     whole: bool = False
+    precision: str | int = "plain"
 
 
 def smart(spec: InputSpec, memory: str | int, settings: SmartSettings, seed: int = 0) -> Learner:
@@ -47,6 +48,7 @@ def smart(spec: InputSpec, memory: str | int, settings: SmartSettings, seed: int
         regularizers=[GroupLasso(settings.alpha, settings.form), NCC(settings.beta)],
         whole=settings.whole,
         patience=settings.patience,
+        precision=settings.precision,
         seed=seed,
     )
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from smartcl.data.batch import Batch, Bools, Ints
 from smartcl.data.spec import InputSpec
 from smartcl.memory.budget import UNBOUNDED, Budget
+from smartcl.memory.grading import learn_code
 from smartcl.memory.pool import Pool, Selection, Selector
 from smartcl.memory.schema import FeatureWatch, Schema
 from smartcl.memory.store import SampleStore, describe
@@ -29,6 +30,11 @@ WORTHWHILE = 0.02
 
 #: The share of the budget up to which masks of schemas may grow when features return.
 MASKS_SHARE = 0.25
+
+#: A code is learned from so many samples at most, ...
+LEARN_FROM = 1000
+#: ... anew when the stream is so many times as long as it was, and taken if so many times as many samples fit.
+LEARN_AGAIN, WORTH_RECODING = 1.5, 1.02
 
 #: By how many samples a memory finds out what forgetting features would bring, and whether a first batch fits at all.
 PROBE = 64
@@ -60,12 +66,15 @@ class ReplayMemory:
     1 samples in 11 B of 60 B, 40 of 40 features kept, 1 row too large
     """
 
-    def __init__(self, spec: InputSpec, memory: str | int, selector: Selector, whole: bool, patience: int) -> None:
+    def __init__(self, spec: InputSpec, memory: str | int, selector: Selector, whole: bool, patience: int, precision: str | int = "plain") -> None:
         self.budget = Budget.parse(memory, spec.sample_nbytes)
         self.store = SampleStore.empty(spec.n_features, spec.sparse, spec.dtype if whole else None)
         self.selector = selector
         self.patience: int = setting("patience", patience)
         self.watch = None if whole else FeatureWatch.fresh(spec.n_features)
+        self.precision: str | int = "plain" if whole else setting("precision", precision)
+        #: The samples offered when a code was last looked for.
+        self.code_tried = 0
         #: The samples offered in the memory's life, and those of them that were larger than all its room.
         self.offered, self.skipped = 0, 0
 
@@ -104,7 +113,9 @@ class ReplayMemory:
             self.watch = self.watch.update(alive)
             self.store = self._regain_features(alive)
         joined = self.store.join(self._pack(batch, extra))
-        return self._forget_features(joined) if joined.nbytes > self.budget.nbytes else joined
+        if joined.nbytes <= self.budget.nbytes:
+            return joined
+        return self._improve_code(self._forget_features(joined), self.offered + len(batch))
 
     def select(self, candidates: SampleStore, geometry: GeometryOf | None, rng: np.random.Generator) -> Observation:
         """Keep of the candidates what the selector chooses of those that fit."""
@@ -202,6 +213,16 @@ class ReplayMemory:
         narrow, probe = Schema.of(keep), self._probe(candidates)
         pays = self._capacity(probe.restrict(narrow)) > self._capacity(probe)
         return candidates.restrict(narrow) if pays else candidates
+
+    def _improve_code(self, candidates: SampleStore, offered: int) -> SampleStore:
+        """The candidates in a code that lets more of them fit, if there is one: looked for as the stream grows."""
+        if self.precision == "plain" or offered < LEARN_AGAIN * self.code_tried:
+            return candidates
+        self.code_tried = offered
+        code = learn_code(candidates.probe(np.arange(len(candidates)), LEARN_FROM), self.precision, self.budget.nbytes)
+        probe = self._probe(candidates)
+        pays = code is not None and self._capacity(probe.recode(code)) > WORTH_RECODING * self._capacity(probe)
+        return candidates.recode(code) if pays else candidates
 
     def _probe(self, candidates: SampleStore) -> SampleStore:
         """A few of the candidates, of those that fit if any do."""
