@@ -185,19 +185,19 @@ class CodedRows:
     def _plain(self, index: Ints, schema: Schema) -> Nonzeros:
         return decode_nonzeros(Encoded(self.arena, *self._locate(index), self._formats[index]), schema)
 
-    def _fault_in(
-        self, index: Ints, known: Bools, versions: Bytes, schema: Schema, positional: bool
-    ) -> str | None:
+    def _fault_in(self, index: Ints, known: Bools, versions: Bytes, schema: Schema, positional: bool) -> str | None:
         coded, plain = self._parts(index)
         starts, lengths = self._locate(index)
         if len(plain):
-            fault = fault_in(Encoded(self.arena, starts[plain], lengths[plain], self._formats[index[plain]]), schema, positional)
+            fault = fault_in(
+                Encoded(self.arena, starts[plain], lengths[plain], self._formats[index[plain]]), schema, positional
+            )
             if fault is not None:
                 return fault
         columns = self.code.read(self.arena, starts[coded], lengths[coded])
         if columns is None:
             return "holds a row that does not end where it should"
-        if columns.ids.max(initial=0) >= len(schema):
+        if (columns.ids >= len(schema)).any():
             return "holds a row with features out of its schema"
         numbered = _by_id(columns, schema)
         again = self.code.write(columns)

@@ -5,12 +5,19 @@ from __future__ import annotations
 import numpy as np
 
 from smartcl.memory.coded_rows import by_column
-from smartcl.memory.levels import exact_levels, learn_levels
+from smartcl.memory.levels import Levels, exact_levels, learn_levels
 from smartcl.memory.row_code import RowCode
 from smartcl.memory.store import SampleStore
 
 #: The share of a memory that the scales of features may take.
 SCALES_SHARE = 1 / 16
+
+
+def agrees(precision: str | int, levels: Levels) -> bool:
+    """Whether a memory of this precision can hold its values as these levels."""
+    if isinstance(precision, int):
+        return not levels.exact and len(levels) < precision
+    return precision == "auto" or (precision == "exact" and levels.exact)
 
 
 def learn_code(sample: SampleStore, precision: str | int, room: int) -> RowCode | None:

@@ -100,7 +100,8 @@ class Levels:
         if self.scales is None:
             return values
         with np.errstate(over="ignore"):
-            return (values - self.scales[0, ids]) / self.scales[1, ids]
+            scaled: Floats = (values - self.scales[0, ids]) / self.scales[1, ids]
+        return scaled
 
     def _arrays(self) -> list[NDArray[Any]]:
         return [self.values] if self.scales is None else [self.values, self.scales]
@@ -138,7 +139,7 @@ def _centres(values: Floats, count: int) -> Floats:
     sums = np.concatenate([[0.0], ordered.cumsum()])
     centres = np.unique(np.quantile(ordered, (np.arange(count) + 0.5) / count))
     for _ in range(ROUNDS):
-        ends = np.concatenate([[0], np.searchsorted(ordered, _borders(centres)), [len(ordered)]])
+        ends = np.concatenate([[0], np.searchsorted(ordered, (centres[1:] + centres[:-1]) / 2), [len(ordered)]])
         members = np.diff(ends)
         centres = np.diff(sums[ends])[members > 0] / members[members > 0]
     return _not_zero(np.unique(centres.astype(np.float32)))
@@ -165,7 +166,7 @@ def _error(levels: Levels, rows: Nonzeros, scales: NDArray[np.float32]) -> float
 
 
 def _borders(centres: Floats) -> Floats:
-    return (centres[1:] + centres[:-1]) / 2
+    return (centres[1:] + centres[:-1]) / np.float32(2)
 
 
 def _not_zero(values: Floats) -> Floats:

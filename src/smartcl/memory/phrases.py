@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from smartcl.data.batch import Ints
 
-#: Symbols in the order they come, and pairs of them: phrase ``i`` stands for ``pairs[i]``, of symbols and earlier phrases.
+#: Symbols in the order they come, and pairs of them: phrase ``i`` is ``pairs[i]``, of symbols and phrases before it.
 Symbols = NDArray[np.int16]
 Pairs = NDArray[Any]
 
@@ -20,7 +20,7 @@ MOST_PHRASES = max(STEPS)
 
 
 def learn_pairs(text: Symbols, n_symbols: int, barred: Ints) -> Iterator[tuple[Ints, Symbols]]:
-    """The most frequent pair, the two most frequent, and so on in steps, each time with the text they leave.
+    """No pair, the most frequent ones, and more of them, in a few steps, each time with the text they leave.
 
     ``barred`` symbols are never the second of a pair: what is read after them depends on more than the text. Symbol 0
     ends a row and is in no pair.
@@ -28,8 +28,7 @@ def learn_pairs(text: Symbols, n_symbols: int, barred: Ints) -> Iterator[tuple[I
     >>> for pairs, text in learn_pairs(np.array([1, 2, 0] * 3 + [2, 1, 3, 0], dtype=np.int16), 4, np.array([0])):
     ...     print(pairs.tolist(), len(text))
     [] 13
-    [[1, 2]] 10
-    [[1, 2], [2, 1], [5, 3]] 8
+    [[1, 2], [1, 3], [2, 5]] 8
     """
     pairs: list[tuple[int, int]] = []
     most = n_symbols + MOST_PHRASES

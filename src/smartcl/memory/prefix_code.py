@@ -14,12 +14,12 @@ MAX_BITS = 13
 
 
 def code_lengths(counts: Ints) -> Bytes:
-    """The bits of each symbol in Huffman's code for these counts, all of them positive; none more than ``MAX_BITS``.
+    """The bits of each symbol in Huffman's code for two counts or more, all positive; none more than ``MAX_BITS``.
 
     Where the rarest would take more, all rare ones count as somewhat less rare.
 
-    >>> code_lengths(np.array([5, 1, 1, 1])), code_lengths(np.array([7]))
-    (array([1, 3, 3, 2], dtype=uint8), array([1], dtype=uint8))
+    >>> code_lengths(np.array([5, 1, 1, 1]))
+    array([1, 3, 3, 2], dtype=uint8)
     """
     least = int(counts.sum()) >> MAX_BITS
     while True:
@@ -43,28 +43,24 @@ def codes_of(lengths: Bytes) -> Ints:
 
 
 def is_complete(lengths: Bytes) -> bool:
-    """Whether these are lengths of a code in which every sequence of bits means something; a single symbol has one bit.
+    """Whether these are lengths of a code in which every sequence of bits means something.
 
-    >>> is_complete(np.array([1, 2, 2])), is_complete(np.array([1, 1, 1])), is_complete(np.array([1]))
-    (True, False, True)
+    >>> is_complete(np.array([1, 2, 2])), is_complete(np.array([1, 1, 1]))
+    (True, False)
     """
     if lengths.min() < 1 or lengths.max() > MAX_BITS:
         return False
-    room = int((1 << (MAX_BITS - lengths.astype(np.int64))).sum())
-    return room == 1 << MAX_BITS or (len(lengths) == 1 and lengths[0] == 1)
+    return int((1 << (MAX_BITS - lengths.astype(np.int64))).sum()) == 1 << MAX_BITS
 
 
 def first_symbols(lengths: Bytes) -> Ints:
     """The symbol whose code begins each possible sequence of ``MAX_BITS`` bits."""
     order = np.argsort(lengths, kind="stable")
-    found = np.repeat(order, 1 << (MAX_BITS - lengths[order].astype(np.int64)))
-    return np.concatenate([found, np.full((1 << MAX_BITS) - len(found), order[0])])
+    return np.repeat(order, 1 << (MAX_BITS - lengths[order].astype(np.int64)))
 
 
 def _huffman(counts: Ints) -> Bytes:
     n = len(counts)
-    if n == 1:
-        return np.ones(1, dtype=np.uint8)
     heap = [(count, place) for place, count in enumerate(counts.tolist())]
     heapq.heapify(heap)
     parents = np.zeros(2 * n - 1, dtype=np.int64)

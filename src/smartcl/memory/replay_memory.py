@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from smartcl.data.batch import Batch, Bools, Ints
 from smartcl.data.spec import InputSpec
 from smartcl.memory.budget import UNBOUNDED, Budget
-from smartcl.memory.grading import learn_code
+from smartcl.memory.grading import agrees, learn_code
 from smartcl.memory.pool import Pool, Selection, Selector
 from smartcl.memory.schema import FeatureWatch, Schema
 from smartcl.memory.store import SampleStore, describe
@@ -66,13 +66,21 @@ class ReplayMemory:
     1 samples in 11 B of 60 B, 40 of 40 features kept, 1 row too large
     """
 
-    def __init__(self, spec: InputSpec, memory: str | int, selector: Selector, whole: bool, patience: int, precision: str | int = "plain") -> None:
+    def __init__(
+        self,
+        spec: InputSpec,
+        memory: str | int,
+        selector: Selector,
+        whole: bool,
+        patience: int,
+        precision: str | int = "plain",
+    ) -> None:
         self.budget = Budget.parse(memory, spec.sample_nbytes)
         self.store = SampleStore.empty(spec.n_features, spec.sparse, spec.dtype if whole else None)
         self.selector = selector
         self.patience: int = setting("patience", patience)
         self.watch = None if whole else FeatureWatch.fresh(spec.n_features)
-        self.precision: str | int = "plain" if whole else setting("precision", precision)
+        self.precision: str | int = setting("precision", precision)
         #: The samples offered when a code was last looked for.
         self.code_tried = 0
         #: The samples offered in the memory's life, and those of them that were larger than all its room.
@@ -137,7 +145,8 @@ class ReplayMemory:
 
     def state_dict(self) -> dict[str, Any]:
         watch = None if self.watch is None else self.watch.state_dict()
-        return {"store": self.store.state_dict(), "watch": watch, "offered": self.offered, "skipped": self.skipped}
+        counts = {"offered": self.offered, "skipped": self.skipped, "code_tried": self.code_tried}
+        return {"store": self.store.state_dict(), "watch": watch, **counts}
 
     def load_state_dict(
         self, state: dict[str, Any] | Saved, n_classes: int | None = None, extra_dtypes: Mapping[str, str] | None = None
@@ -151,11 +160,12 @@ class ReplayMemory:
         self._check_kind(saved.part("store"), store, extra_dtypes)
         offered = saved.whole("offered", low=len(store))
         skipped = saved.whole("skipped", low=0, high=offered - len(store))
+        code_tried = saved.whole("code_tried", low=0, high=offered)
         watch = saved.optional("watch")
         if (watch is None) != (self.watch is None):
             saved.refuse("watch", "must be there for schematic rows, and only for them")
         self.watch = None if watch is None else FeatureWatch.from_state(watch, store.n_features)
-        self.store, self.offered, self.skipped = store, offered, skipped
+        self.store, self.offered, self.skipped, self.code_tried = store, offered, skipped, code_tried
 
     def _pack(self, batch: Batch, extra: ExtraColumns) -> SampleStore:
         score = {"score": np.zeros(len(batch), dtype=np.float32)} if self.selector.scored else {}
@@ -166,6 +176,8 @@ class ReplayMemory:
         for name, value in self.store.kind.items():
             if store.kind[name] != value:
                 saved.refuse(name, f"must be {value!r}, as this memory's, is {store.kind[name]!r}")
+        if store.code is not None and not agrees(self.precision, store.code.levels):
+            saved.refuse("rows.code", f"must be of the precision {self.precision}, has {store.code.levels}")
         if store.nbytes > self.budget.nbytes:
             saved.refuse("rows", f"and all beside them must fit {self.budget.nbytes} bytes, they take {store.nbytes}")
         if not len(store):
@@ -210,24 +222,24 @@ class ReplayMemory:
         worth_repacking = len(schema) - int(keep.sum()) > WORTHWHILE * len(schema)
         if not (worth_repacking and keep.any()):
             return candidates
-        narrow, probe = Schema.of(keep), self._probe(candidates)
+        narrow, probe = Schema.of(keep), self._probe(candidates, PROBE)
         pays = self._capacity(probe.restrict(narrow)) > self._capacity(probe)
         return candidates.restrict(narrow) if pays else candidates
 
     def _improve_code(self, candidates: SampleStore, offered: int) -> SampleStore:
         """The candidates in a code that lets more of them fit, if there is one: looked for as the stream grows."""
-        if self.precision == "plain" or offered < LEARN_AGAIN * self.code_tried:
+        if self.precision == "plain" or self.watch is None or offered < LEARN_AGAIN * self.code_tried:
             return candidates
         self.code_tried = offered
-        code = learn_code(candidates.probe(np.arange(len(candidates)), LEARN_FROM), self.precision, self.budget.nbytes)
-        probe = self._probe(candidates)
+        probe = self._probe(candidates, PROBE)
+        code = learn_code(self._probe(candidates, LEARN_FROM), self.precision, self.budget.nbytes)
         pays = code is not None and self._capacity(probe.recode(code)) > WORTH_RECODING * self._capacity(probe)
         return candidates.recode(code) if pays else candidates
 
-    def _probe(self, candidates: SampleStore) -> SampleStore:
-        """A few of the candidates, of those that fit if any do."""
+    def _probe(self, candidates: SampleStore, count: int) -> SampleStore:
+        """So many of the candidates, of those that fit if any do."""
         fitting = np.flatnonzero(candidates.sizes <= self._room(candidates))
-        return candidates.probe(fitting if len(fitting) else np.arange(len(candidates)), PROBE)
+        return candidates.probe(fitting if len(fitting) else np.arange(len(candidates)), count)
 
     def _capacity(self, store: SampleStore) -> float:
         """How many samples like these the budget holds beside their masks."""

@@ -1,7 +1,7 @@
 """Rows in as few bits as a model of the stream allows: levels, phrases, and a prefix code for each context.
 
-What comes next in a row depends on what came last: after a run of nothing, or after a low or a high level, other symbols
-are likely. So there is one prefix code for each class of the last symbol. A code is learned from rows, held and charged
+What comes next in a row depends on what came last: after a run of nothing, a low level or a high one, other symbols are
+likely. So there is one prefix code for each class of the last symbol. A code is learned from rows, held and charged
 with them, and replaced by a better one when that pays.
 """
 
@@ -12,20 +12,19 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from smartcl.data.batch import Bools, Ints
+from smartcl.memory.code_bits import PADDING, get_bits, placed, set_bits, step_table, walk
 from smartcl.memory.levels import Levels
 from smartcl.memory.nonzeros import Nonzeros, spans
 from smartcl.memory.phrases import MOST_PHRASES, Pairs, Symbols, apply_pairs, learn_pairs, spelled
-from smartcl.memory.prefix_code import MAX_BITS, code_lengths, codes_of, first_symbols, is_complete
+from smartcl.memory.prefix_code import code_lengths, codes_of, is_complete
 from smartcl.memory.row_text import END, Meaning, fits_runs, long_runs, meaning, n_run_symbols, write_text
 from smartcl.memory.schema import Bytes
 from smartcl.saved import Saved
 
 #: The classes of levels that a context may tell apart; beside them there is one for all else, or one for everything.
 LEVEL_CLASSES = (0, 1, 2, 4)
-_THREE = np.arange(3)
 
 
 class Coded(NamedTuple):
@@ -38,7 +37,7 @@ class Coded(NamedTuple):
 class _Reading(NamedTuple):
     """What reading takes, made of a code once: not held with the rows, and no larger for more of them."""
 
-    steps: Ints  #: by context and the next bits: up to three symbols, how many, their bits, the context after them
+    steps: Ints
     meaning: Meaning
 
 
@@ -50,7 +49,7 @@ class RowCode:
     >>> code = RowCode.learn(rows, Levels(np.array([7, 9], dtype=np.float32), True), n_columns=20, room=100)
     >>> coded = code.write(rows)
     >>> coded.arena, coded.lengths, code.nbytes
-    (array([138,   0], dtype=uint8), array([1, 1]), 20)
+    (array([64,  0], dtype=uint8), array([1, 1]), 25)
     """
 
     levels: Levels
@@ -119,41 +118,36 @@ class RowCode:
         nbytes = -(-(heads + tails) // 8)
         starts = 8 * (nbytes.cumsum() - nbytes)
         arena = np.zeros(8 * int(nbytes.sum()), dtype=np.uint8)
-        _set_bits(arena, _placed(starts, row, bits), bits, codes)
-        _set_bits(arena, _placed(starts + heads, rest_row, text.rest_bits), text.rest_bits, text.rest)
+        set_bits(arena, placed(starts, row, bits), bits, codes)
+        set_bits(arena, placed(starts + heads, rest_row, text.rest_bits), text.rest_bits, text.rest)
         return Coded(np.packbits(arena), nbytes)
 
     def read(self, arena: Bytes, starts: Ints, lengths: Ints) -> Nonzeros | None:
         """Rows of columns and numbers of levels; None if a row does not end in its bytes."""
         if not len(starts):
             return Nonzeros(starts, starts, np.zeros(0, dtype=np.float32))
-        own = np.concatenate([arena[spans(starts, lengths)], np.zeros(16, dtype=np.uint8)])
-        begins = 8 * (lengths.cumsum() - lengths)
-        reading = _reading(self)
-        steps, ends = _walk(own, begins, 8 * lengths, reading.steps)
-        if (ends > begins + 8 * lengths).any():
+        own = np.concatenate([arena[spans(starts, lengths)], np.zeros(PADDING, dtype=np.uint8)])
+        ends = 8 * lengths.cumsum()
+        steps, means = _reading(self)
+        phrases, counts, reached = walk(own, ends - 8 * lengths, ends, steps)
+        if (reached > ends).any() or int((phrases == END).sum()) != len(starts):
             return None
-        held = (steps >> 36) & 3
-        phrases = np.stack([steps & 0xFFF, (steps >> 12) & 0xFFF, (steps >> 24) & 0xFFF], axis=2)[held[:, :, None] > _THREE]
-        means = reading.meaning
-        row = np.repeat(np.arange(len(starts)), held.sum(axis=1))
-        if int((phrases == END).sum()) != len(starts):
-            return None
+        row = np.repeat(np.arange(len(starts)), counts)
         rest_bits = means.rest_bits[phrases]
         long = np.flatnonzero(rest_bits)
-        at = _placed(ends, row[long], rest_bits[long])
-        if (at + rest_bits[long] > (begins + 8 * lengths)[row[long]]).any():
+        at = placed(reached, row[long], rest_bits[long])
+        if (at + rest_bits[long] > ends[row[long]]).any():
             return None
         passed = means.steps[phrases]
-        rest = _get_bits(own, at, rest_bits[long])
+        rest = get_bits(own, at, rest_bits[long])
         passed[long] += rest
-        reached = passed.cumsum() - passed
-        reached -= reached[np.searchsorted(row, np.arange(len(starts)))][row]
-        reached[long] += rest
-        counts = means.counts[phrases]
-        inside = spans(means.starts[phrases], counts)
-        columns = means.columns[inside] + np.repeat(reached, counts)
-        n_values = np.bincount(row, counts, minlength=len(starts)).astype(np.int64)
+        column = passed.cumsum() - passed
+        column -= np.repeat(column[counts.cumsum() - counts], counts)
+        column[long] += rest
+        n_values = means.counts[phrases]
+        inside = spans(means.starts[phrases], n_values)
+        columns = means.columns[inside] + np.repeat(column, n_values)
+        n_values = np.bincount(row, n_values, minlength=len(starts)).astype(np.int64)
         return Nonzeros(n_values, columns, means.numbers[inside].astype(np.float32))
 
     def widen(self, n_features: int) -> RowCode:
@@ -232,77 +226,15 @@ def _contexts(symbols: Ints, classes: Ints) -> Ints:
 def _nibbles(lengths: Bytes) -> Bytes:
     flat = lengths.reshape(-1)
     flat = np.concatenate([flat, np.zeros(flat.size % 2, dtype=np.uint8)])
-    return (flat[0::2] << 4) | flat[1::2]
+    packed: Bytes = (flat[0::2] << np.uint8(4)) | flat[1::2]
+    return packed
 
 
 @lru_cache(maxsize=8)
 def _reading(code: RowCode) -> _Reading:
-    lengths, pairs = code.lengths, code.pairs
-    classes = _last_classes(pairs, code.n_runs, len(code.levels), code.n_classes)
-    after = np.where(np.arange(len(classes)) == END, len(lengths), classes)
-    first = np.stack([first_symbols(some) for some in lengths])
-    context = np.repeat(np.arange(len(lengths)), 1 << MAX_BITS)
-    window = np.tile(np.arange(1 << MAX_BITS), len(lengths))
-    used = np.zeros_like(window)
-    steps = np.zeros_like(window)
-    going = np.ones(len(window), dtype=np.bool_)
-    for place in range(3):
-        current = np.minimum(context, len(lengths) - 1)
-        symbol = first[current, (window << used) & ((1 << MAX_BITS) - 1)]
-        bits = lengths[current, symbol].astype(np.int64)
-        going &= (used + bits <= MAX_BITS) & (context < len(lengths))
-        steps += np.where(going, (symbol << (12 * place)) + (1 << 36), 0)
-        used += np.where(going, bits, 0)
-        context = np.where(going, after[symbol], context)
-    steps += (used << 38) + (context << (42 + MAX_BITS))
-    at_end = np.full(1 << MAX_BITS, len(lengths) << (42 + MAX_BITS))
-    return _Reading(np.concatenate([steps, at_end]), meaning(spelled(pairs, code.n_symbols), code.n_runs))
-
-
-def _walk(own: Bytes, begins: Ints, n_bits: Ints, table: Ints) -> tuple[Ints, Ints]:
-    """All rows read side by side, a few symbols of each at a time: each row's steps, and where its text ends."""
-    wide = own.astype(np.uint32)
-    windows = (wide[:-2] << 16) | (wide[1:-1] << 8) | wide[2:]
-    n_contexts = len(table) >> MAX_BITS
-    at, last = begins.copy(), begins + n_bits + 1
-    context = np.zeros(len(at), dtype=np.int64)
-    who = np.arange(len(at))
-    position, limit = at, last
-    walked: list[tuple[Ints, Ints]] = []
-    while len(who):
-        window = (windows[position >> 3] >> (24 - MAX_BITS - (position & 7)).astype(np.uint32)) & ((1 << MAX_BITS) - 1)
-        step = table[context + window]
-        position = position + ((step >> 38) & 15)
-        context = (step >> 42) & ~((1 << MAX_BITS) - 1)
-        walked.append((who, step))
-        if len(walked) % 4 == 0:
-            going = (context >> MAX_BITS < n_contexts - 1) & (position < limit)
-            at[who] = np.minimum(position, limit)
-            if not going.all():
-                who, position, context, limit = who[going], position[going], context[going], limit[going]
-    steps = np.zeros((len(begins), len(walked)), dtype=np.int64)
-    for place, (rows, step) in enumerate(walked):
-        steps[rows, place] = step
-    return steps, at
-
-
-def _placed(starts: Ints, row: Ints, bits: Ints) -> Ints:
-    """Where each of these pieces begins: one after the other from the start of its row."""
-    before = bits.cumsum() - bits
-    first = np.searchsorted(row, np.arange(len(starts)))
-    offset = np.concatenate([before, [0]])[first]
-    return starts[row] + before - offset[row]
-
-
-def _set_bits(bits: Bytes, at: Ints, counts: Ints, numbers: Ints) -> None:
-    last = np.repeat(at + counts - 1, counts)
-    places = spans(at, counts)
-    bits[places] = (np.repeat(numbers, counts) >> (last - places)) & 1
-
-
-def _get_bits(own: Bytes, at: Ints, counts: Ints) -> Ints:
-    numbers = np.zeros(len(at), dtype=np.int64)
-    places = spans(at, counts)
-    bits = (own[places >> 3] >> (7 - (places & 7)).astype(np.uint8)) & 1
-    np.add.at(numbers, np.repeat(np.arange(len(at)), counts), bits.astype(np.int64) << (np.repeat(at + counts - 1, counts) - places))
-    return numbers
+    """Kept for the codes last read: making it takes as long as reading a few hundred rows."""
+    n_contexts = _n_contexts(code.n_classes)
+    classes = _last_classes(code.pairs, code.n_runs, len(code.levels), code.n_classes)
+    after = np.where(np.arange(len(classes)) == END, n_contexts, classes)
+    words = spelled(code.pairs, code.n_symbols)
+    return _Reading(step_table(code.lengths, after), meaning(words, code.n_runs))

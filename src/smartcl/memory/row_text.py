@@ -76,7 +76,10 @@ def meaning(words: list[list[int]], n_runs: int) -> Meaning:
     array([0, 1, 2])
     """
     shortest, bits = run_lengths(np.arange(n_runs))
-    widths = [[0 if symbol == END else 1 if symbol > n_runs else int(shortest[symbol - 1]) for symbol in word] for word in words]
+    widths = [
+        [0 if symbol == END else 1 if symbol > n_runs else int(shortest[symbol - 1]) for symbol in word]
+        for word in words
+    ]
     values = [[symbol > n_runs for symbol in word] for word in words]
     counts = np.array([sum(value) for value in values])
     before = [np.cumsum([0, *width])[:-1][value] for width, value in zip(widths, values, strict=True)]
