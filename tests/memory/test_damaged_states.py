@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from smartcl.memory import FeatureWatch, SampleStore, Schema
-from smartcl.memory.grading import learn_code
+from smartcl.memory.grading import choose_levels, learn_code
 from smartcl.memory.row_formats import Layout, ValueType, possible_formats
 from smartcl.memory.schema import MAX_VERSIONS
 from smartcl.saved import StateError
@@ -52,7 +52,10 @@ def coded_store(precision: str | int, as_csr: bool = False, odd: bool = False) -
     y, score = np.arange(9) % 3, np.ones(9, np.float32)
     empty = SampleStore.empty(60, as_csr)
     store = empty.pack(sparse.csr_array(x) if as_csr else torch.from_numpy(x), y, score=score)
-    store = store.recode(learn_code(store.take(np.arange(4 if odd else 9)), precision, room=1000))
+    learned_from = store.take(np.arange(4 if odd else 9))
+    levels = choose_levels(learned_from, learned_from, precision, room=1000)
+    assert levels is not None
+    store = store.recode(learn_code(learned_from, levels, room=1000))
     store = store.restrict(Schema.of(np.arange(60) > 1)).extend(Schema.full(60))
     return store.join(store.take(np.arange(3)))
 

@@ -13,7 +13,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from scipy import sparse
 
 from smartcl.memory import SampleStore, Schema
-from smartcl.memory.grading import learn_code
+from smartcl.memory.grading import choose_levels, learn_code
 
 
 def held(thing: Any) -> int:
@@ -123,7 +123,8 @@ class StoreMachine(RuleBasedStateMachine):
     @precondition(lambda self: self.whole is None and self.model)
     @rule(precision=st.sampled_from([None, "exact", 2, 3, 5]))
     def recode(self, precision: str | int | None) -> None:
-        code = None if precision is None else learn_code(self.store, precision, room=10_000)
+        levels = None if precision is None else choose_levels(self.store, self.store, precision, room=10_000)
+        code = None if levels is None else learn_code(self.store, levels, room=10_000)
         before = self.store
         self.store = self.store.recode(code)
         if isinstance(precision, int):

@@ -65,6 +65,10 @@ class Levels:
         """The rows with the numbers of their levels for values."""
         return Nonzeros(rows.counts, rows.ids, self.numbers(rows).astype(np.float32))
 
+    def round(self, rows: Nonzeros) -> Nonzeros:
+        """The rows with values as they will be read."""
+        return Nonzeros(rows.counts, rows.ids, self.read(self.numbers(rows), rows.ids))
+
     def read(self, numbers: Ints, ids: Ints) -> Floats:
         """The values that these levels of these features stand for; none is zero."""
         found = self.values[numbers - 1]

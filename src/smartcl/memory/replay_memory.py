@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from smartcl.data.batch import Batch, Bools, Ints
 from smartcl.data.spec import InputSpec
 from smartcl.memory.budget import UNBOUNDED, Budget
-from smartcl.memory.grading import agrees, learn_code
+from smartcl.memory.grading import Judge, agrees, choose_levels, error, learn_code
 from smartcl.memory.pool import Pool, Selection, Selector
 from smartcl.memory.schema import FeatureWatch, Schema
 from smartcl.memory.store import SampleStore, describe
@@ -33,8 +33,10 @@ MASKS_SHARE = 0.25
 
 #: A code is learned from so many samples at most, ...
 LEARN_FROM = 1000
-#: ... anew when the stream is so many times as long as it was, and taken if so many times as many samples fit.
+#: ... anew when the stream is so many times as long as it was, and taken if so many times as many samples fit, ...
 LEARN_AGAIN, WORTH_RECODING = 1.5, 1.02
+#: ... or what arrives loses so many times less.
+SHARPER = 2.0
 
 #: By how many samples a memory finds out what forgetting features would bring, and whether a first batch fits at all.
 PROBE = 64
@@ -112,10 +114,11 @@ class ReplayMemory:
             f"and the smallest sample of this batch takes {smallest}"
         )
 
-    def candidates(self, batch: Batch, alive: Bools, extra: ExtraColumns) -> SampleStore:
-        """The memory and the batch's schematic form ``R_t(X)``, less the features forgotten to make room.
+    def candidates(self, batch: Batch, alive: Bools, extra: ExtraColumns, judge: Judge | None = None) -> SampleStore:
+        """The memory and the batch's schematic form ``R_t(X)``, less the features and levels let go of to make room.
 
-        ``extra`` is stored beside the samples and charged like all else.
+        ``extra`` is stored beside the samples and charged like all else. ``judge`` says what coarser values would
+        change; without one, a memory that is to find its precision by itself keeps them exact.
         """
         if self.watch is not None:
             self.watch = self.watch.update(alive)
@@ -123,7 +126,12 @@ class ReplayMemory:
         joined = self.store.join(self._pack(batch, extra))
         if joined.nbytes <= self.budget.nbytes:
             return joined
-        return self._improve_code(self._forget_features(joined), self.offered + len(batch))
+        joined, offered = self._forget_features(joined), self.offered + len(batch)
+        if self.precision == "plain" or self.watch is None or offered < LEARN_AGAIN * self.code_tried:
+            return joined
+        self.code_tried = offered
+        arrived = SampleStore.empty(joined.n_features, joined.sparse).restrict(joined.schema)
+        return self._improve_code(joined, self._pack(batch, extra, arrived), judge)
 
     def select(self, candidates: SampleStore, geometry: GeometryOf | None, rng: np.random.Generator) -> Observation:
         """Keep of the candidates what the selector chooses of those that fit."""
@@ -167,9 +175,10 @@ class ReplayMemory:
         self.watch = None if watch is None else FeatureWatch.from_state(watch, store.n_features)
         self.store, self.offered, self.skipped, self.code_tried = store, offered, skipped, code_tried
 
-    def _pack(self, batch: Batch, extra: ExtraColumns) -> SampleStore:
+    def _pack(self, batch: Batch, extra: ExtraColumns, like: SampleStore | None = None) -> SampleStore:
+        """The batch in a store of its own, under the schema and in the code of another: the memory's, unless said."""
         score = {"score": np.zeros(len(batch), dtype=np.float32)} if self.selector.scored else {}
-        return self.store.pack(batch.x, batch.y, **score, **extra)
+        return (self.store if like is None else like).pack(batch.x, batch.y, **score, **extra)
 
     def _check_kind(self, saved: Saved, store: SampleStore, extra_dtypes: Mapping[str, str] | None) -> None:
         """Refuse a saved store that is not of this memory's kind, or larger than its budget."""
@@ -226,15 +235,23 @@ class ReplayMemory:
         pays = self._capacity(probe.restrict(narrow)) > self._capacity(probe)
         return candidates.restrict(narrow) if pays else candidates
 
-    def _improve_code(self, candidates: SampleStore, offered: int) -> SampleStore:
-        """The candidates in a code that lets more of them fit, if there is one: looked for as the stream grows."""
-        if self.precision == "plain" or self.watch is None or offered < LEARN_AGAIN * self.code_tried:
+    def _improve_code(self, candidates: SampleStore, arrived: SampleStore, judge: Judge | None) -> SampleStore:
+        """The candidates in a better code, if there is one; ``arrived`` are those of the batch as they are.
+
+        It is better if more of them fit, or if what arrives loses much less: of two of the same precision in bytes, and
+        where levels turn out too few, at the price of samples.
+        """
+        old, now = candidates.take(np.arange(len(candidates) - len(arrived))), candidates.code
+        sample = self._probe(old, LEARN_FROM).recode(None).join(arrived) if len(old) else arrived
+        levels = choose_levels(sample, arrived, self.precision, self.budget.nbytes, judge)
+        if levels is None:
             return candidates
-        self.code_tried = offered
-        probe = self._probe(candidates, PROBE)
-        code = learn_code(self._probe(candidates, LEARN_FROM), self.precision, self.budget.nbytes)
-        pays = code is not None and self._capacity(probe.recode(code)) > WORTH_RECODING * self._capacity(probe)
-        return candidates.recode(code) if pays else candidates
+        code = learn_code(sample, levels, self.budget.nbytes)
+        roomier = self._capacity(sample.recode(code)) > WORTH_RECODING * self._capacity(sample.recode(now))
+        sharper = now is not None and SHARPER * error(arrived, levels) < error(arrived, now.levels)
+        if not (roomier or sharper):
+            return candidates
+        return old.recode(code).join(arrived.recode(code))
 
     def _probe(self, candidates: SampleStore, count: int) -> SampleStore:
         """So many of the candidates, of those that fit if any do."""

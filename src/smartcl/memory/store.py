@@ -13,6 +13,7 @@ from smartcl.data.batch import Bools, Ints, Rows
 from smartcl.memory.budget import Budget, format_bytes
 from smartcl.memory.coded_rows import CodedRows, in_code
 from smartcl.memory.columns import Columns, Labels
+from smartcl.memory.levels import Levels
 from smartcl.memory.row_code import RowCode
 from smartcl.memory.schema import MAX_VERSIONS, Bytes, Schema, lacking, live, saved_versions
 from smartcl.memory.stored_rows import WHOLE_DTYPES, PackedRows, WholeRows, packed
@@ -187,6 +188,13 @@ class SampleStore:
         if code is None:
             return replace(self, rows=packed(chunks, self.schema, self._positional))
         return replace(self, rows=in_code(chunks, code, self.schema, self._positional))
+
+    def rounded(self, levels: Levels) -> SampleStore:
+        """The same samples with values at these levels, in no code."""
+        if isinstance(self.rows, WholeRows):
+            raise ValueError("a store of whole samples keeps its values")
+        chunks = (self.rows.nonzeros(chunk, self.schema) for chunk in self.rows.chunks())
+        return replace(self, rows=packed((levels.round(chunk) for chunk in chunks), self.schema, self._positional))
 
     def with_extra(self, **columns: ArrayLike) -> SampleStore:
         """The same samples with these columns new or replaced."""
