@@ -19,6 +19,7 @@ from smartcl.learners.model import Model
 from smartcl.learners.recipe import Recipe
 from smartcl.learners.transaction import Transactional
 from smartcl.memory import SampleStore
+from smartcl.memory.grading import Judge
 from smartcl.memory.pool import Selector
 from smartcl.memory.replay_memory import ExtraColumns, Observation, ReplayMemory
 from smartcl.network.denormals import flushed_denormals
@@ -148,19 +149,12 @@ class Learner(Transactional):
     def remember(self, batch: Batch) -> Observation:
         """Store the batch's schematic form; over budget, let the selector choose."""
         alive = self.model.network.alive().numpy()
-        candidates = self.memory.candidates(batch, alive, self.extra_columns(batch), self.told_apart)
+        candidates = self.memory.candidates(batch, alive, self.extra_columns(batch), self.judge())
         return self.memory.select(candidates, partial(_Geometry, self, candidates), self.rng)
 
-    @torch.no_grad()
-    def told_apart(self, samples: SampleStore, coarse: SampleStore) -> float:
-        """How many times as much coarser values change the answers to these samples as learning the batch did."""
-        index = np.arange(len(samples))
-        rows, coarse_rows = self.recall(samples, index)[0], self.recall(coarse, index)[0]
-        now = probabilities(self.model.predictor(rows))
-        with self.finished() as before:
-            then = probabilities(before.model.predictor(rows))
-        changed = float((probabilities(self.model.predictor(coarse_rows)) - now).abs().mean())
-        return changed / max(float((then - now).abs().mean()), torch.finfo(torch.float32).tiny)
+    def judge(self) -> Judge | None:
+        """Who says what coarser values would change; nobody, unless a method does."""
+        return None
 
     def extra_columns(self, batch: Batch) -> ExtraColumns:
         """What this method stores beside each sample; nothing, unless it says so."""

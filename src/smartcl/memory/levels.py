@@ -117,19 +117,19 @@ def exact_levels(values: Floats) -> Levels | None:
     return Levels(different, exact=True) if 1 <= len(different) <= MOST_LEVELS else None
 
 
-def learn_levels(rows: Nonzeros, n_features: int, count: int, scales_room: int) -> Levels:
-    """At most ``count`` levels, zero counted, that are near the values of these rows.
+def learn_levels(rows: Nonzeros, exact: Nonzeros, n_features: int, count: int, scales_room: int) -> Levels:
+    """At most ``count`` levels, zero counted, that are near the values of ``exact`` rows.
 
-    They are levels of the values as they are, or of each feature's own scale where that is much more precise and its
-    table takes no more than ``scales_room`` bytes.
+    They are levels of the values as they are, or of each feature's own scale, learned from all ``rows``, where that is
+    much more precise and its table takes no more than ``scales_room`` bytes.
     """
-    shared = Levels(_centres(rows.values, count - 1), exact=False)
-    if not len(rows.values) or len(np.unique(rows.values)) < count or 8 * n_features > scales_room:
+    shared = Levels(_centres(exact.values, count - 1), exact=False)
+    if not len(exact.values) or len(np.unique(exact.values)) < count or 8 * n_features > scales_room:
         return shared
     scales = _scales(rows, n_features)
     plain = Levels(np.ones(1, dtype=np.float32), False, scales)
-    own = Levels(_centres(plain._scaled(rows.values, rows.ids), count - 1), False, scales)
-    return own if _error(shared, rows, scales) > WORTH_SCALES * _error(own, rows, scales) else shared
+    own = Levels(_centres(plain._scaled(exact.values, exact.ids), count - 1), False, scales)
+    return own if _error(shared, exact, scales) > WORTH_SCALES * _error(own, exact, scales) else shared
 
 
 def _centres(values: Floats, count: int) -> Floats:

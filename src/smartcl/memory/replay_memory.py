@@ -37,6 +37,8 @@ LEARN_FROM = 1000
 LEARN_AGAIN, WORTH_RECODING = 1.5, 1.02
 #: ... or what arrives loses so many times less.
 SHARPER = 2.0
+#: Where what is held is coarse, levels are learned from what arrives as it is, if it is so many samples.
+ENOUGH_ARRIVED = 20
 
 #: By how many samples a memory finds out what forgetting features would bring, and whether a first batch fits at all.
 PROBE = 64
@@ -243,7 +245,12 @@ class ReplayMemory:
         """
         old, now = candidates.take(np.arange(len(candidates) - len(arrived))), candidates.code
         sample = self._probe(old, LEARN_FROM).recode(None).join(arrived) if len(old) else arrived
-        levels = choose_levels(sample, arrived, self.precision, self.budget.nbytes, judge)
+        if now is None or now.levels.exact:
+            levels = choose_levels(sample, sample, self.precision, self.budget.nbytes, self.code_tried, judge)
+        elif len(arrived) < ENOUGH_ARRIVED:
+            levels = now.levels
+        else:
+            levels = choose_levels(sample, arrived, self.precision, self.budget.nbytes, self.code_tried, judge)
         if levels is None:
             return candidates
         code = learn_code(sample, levels, self.budget.nbytes)

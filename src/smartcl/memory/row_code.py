@@ -193,6 +193,14 @@ def _counts(text: Symbols, pairs: Pairs, n_runs: int, n_levels: int, n_classes: 
     return counts.reshape(n_contexts, n_all)
 
 
+def bytes_a_row(rows: Nonzeros, levels: Levels, n_columns: int, room: int, beside: int) -> float:
+    """About how many bytes a row like these takes in ``room`` bytes, all included, in a code without phrases."""
+    n_runs = n_run_symbols(n_columns)
+    text, none = write_text(rows, n_runs).symbols, np.zeros((0, 2), dtype=np.uint8)
+    options = (_bytes_a_row(text, none, n_runs, levels, classes, len(rows), room, beside) for classes in LEVEL_CLASSES)
+    return min(options)
+
+
 def _bytes_a_row(
     text: Symbols, pairs: Pairs, n_runs: int, levels: Levels, n_classes: int, n_rows: int, room: int, beside: int
 ) -> float:

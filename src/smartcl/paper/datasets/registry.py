@@ -31,6 +31,7 @@ from smartcl.paper.datasets.flu import SOURCE as FLU_RELEASE
 from smartcl.paper.datasets.newsgroups import PACKAGE, SKLEARN_COPY, WordsProtocol, newsgroups
 from smartcl.paper.datasets.newsgroups import PROTOCOL as WORDS
 from smartcl.paper.datasets.panel import PanelProtocol
+from smartcl.paper.datasets.projected import projected_mnist
 from smartcl.paper.datasets.simulated import SIMULATION, Simulation, simulated_events
 from smartcl.paper.datasets.simulated import SOURCE as SIMULATED
 from smartcl.paper.datasets.task_stream import TaskStream
@@ -89,7 +90,11 @@ class Dataset:
 DATASETS: dict[str, Dataset] = {
     **{
         f"{name}{ending}": Dataset(build, replace(protocol, validation=share), MNIST, (SKLEARN_DIGITS,))
-        for name, build, protocol in (("disjoint-mnist", disjoint_mnist, DISJOINT), ("split-mnist", split_mnist, SPLIT))
+        for name, build, protocol in (
+            ("disjoint-mnist", disjoint_mnist, DISJOINT),
+            ("split-mnist", split_mnist, SPLIT),
+            ("projected-mnist", projected_mnist, DISJOINT),
+        )
         for share, ending in ((0.0, ""), (VALIDATION, "-validation"))
     },
     "disjoint-digits": Dataset(disjoint_digits, SMALL, SKLEARN_DIGITS),
@@ -121,7 +126,7 @@ def load_stream(
     'disjoint-digits'
     >>> load_stream("mnist")
     Traceback (most recent call last):
-    ValueError: there is no data set 'mnist' (nearest: 'split-mnist', 'disjoint-mnist'); there are ...
+    ValueError: there is no data set 'mnist' (nearest: 'split-mnist', 'disjoint-mnist', ...); there are ...
     """
     if name not in DATASETS:
         near = ", ".join(repr(match) for match in get_close_matches(name, DATASETS, cutoff=0.4))
