@@ -80,7 +80,7 @@ def error(samples: SampleStore, levels: Levels) -> float:
 
 
 def _numbered(samples: SampleStore, levels: Levels) -> tuple[Nonzeros, Levels, int]:
-    """By column and number of level, those samples all of whose values are levels; the levels; the columns there are."""
+    """The samples all of whose values are levels, by column and number; the levels, and the columns there are."""
     numbered = by_column(levels.numbered(_nonzeros(samples)), samples.schema)
     known = np.flatnonzero(numbered.all_of(numbered.values > 0))
     return numbered.take(known), levels, samples.n_features
