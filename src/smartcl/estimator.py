@@ -32,9 +32,9 @@ from smartcl.estimator_input import (
     spec_of,
 )
 from smartcl.fitted import Built, Fitted, Labels, check_family, labels_of, positions
-from smartcl.learners.factory import Factory
+from smartcl.learners.factory import Factory, Method
 from smartcl.learners.learner import Learner
-from smartcl.learners.methods import Method, registered_name
+from smartcl.learners.methods import registered_name
 from smartcl.memory.replay_memory import ReplayMemory
 from smartcl.persistence import attached, detached, load_state, save_state
 from smartcl.saved import Saved

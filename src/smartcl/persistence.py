@@ -24,7 +24,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from filelock import FileLock, Timeout
 from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load as parse_arrays
@@ -157,6 +156,8 @@ def _clear(folder: Path, named: set[str]) -> None:
 @contextmanager
 def _only_writer(folder: Path) -> Iterator[None]:
     """Inside, nobody else saves here; the lock of a process that died is free."""
+    from filelock import FileLock, Timeout  # a fifth of what importing the estimator takes, and only savers need it
+
     try:
         with FileLock(folder / LOCK, timeout=PATIENCE_SECONDS):
             yield

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -25,6 +26,7 @@ from smartcl.memory.replay_memory import ExtraColumns, Observation, ReplayMemory
 from smartcl.network.denormals import flushed_denormals
 from smartcl.network.gradients import Trace, trace
 from smartcl.network.inputs import Prepared, prepare
+from smartcl.network.scaling import InputScale
 from smartcl.regularizers.regularizer import Regularizer
 from smartcl.saved import Saved
 
@@ -70,6 +72,8 @@ class Learner(Transactional):
         super().__init__()
         self.spec, self.recipe = spec, recipe
         self.rng = np.random.default_rng(seed)
+        #: The centre and scale of each feature, where they are to be learned.
+        self.scale = InputScale.fresh(spec.n_features, spec.sparse) if spec.learned else None
         self.memory = ReplayMemory(spec, memory, selector, whole, patience, precision)
         self.model = Model(spec, recipe, regularizers, self.rng)
         #: Batches learned, of which those since the last consolidation count where it comes on a schedule.
@@ -80,11 +84,13 @@ class Learner(Transactional):
         with self.all_or_nothing():
             batch = self.check(batch)  # line 4
             self.begin_batch()
-            new: Labelled = prepare(batch.x, self.spec), batch.y
+            if self.scale is not None:
+                self.scale = self.scale.updated(batch.x)
+            new: Labelled = self.prepared(batch.x), batch.y
             with flushed_denormals():
                 self.learn(new, batch.task)  # lines 5, 6
                 self.model.settle(self.rng)
-            self.check_finite(self.model.moved(), batch)
+            self.check_finite(chain.from_iterable(model.moved() for model in self.models), batch)
             observation = self.remember(batch)  # lines 7-10
             self.batches += 1
             if self.recipe.consolidates_after(self.batches):
@@ -140,20 +146,30 @@ class Learner(Transactional):
             return None
         return self.recall(self.memory.store, self.rng.choice(len(self.memory), count, replace=False))
 
+    @property
+    def judge(self) -> Model:
+        """The model that answers, and says of features and samples whether they are of use."""
+        return self.model
+
+    def prepared(self, x: Rows, features: Ints | None = None, missing: torch.Tensor | None = None) -> Prepared:
+        """Rows as the network takes them now."""
+        return prepare(x, self.spec, features, missing, self.scale)
+
     def recall(self, store: SampleStore, index: Ints) -> Labelled:
         """Stored samples as the network takes them."""
-        got = store.gather(index, missing=bool(self.spec.offset))
+        got = store.gather(index, missing=bool(self.spec.offset) or self.spec.learned)
         features = None if self.spec.sparse or store.schema.is_full else store.features
-        return prepare(got.x, self.spec, features, got.missing), got.y
+        return self.prepared(got.x, features, got.missing), got.y
 
     def remember(self, batch: Batch) -> Observation:
         """Store the batch's schematic form; over budget, let the selector choose."""
-        alive = self.model.network.alive().numpy()
-        candidates = self.memory.candidates(batch, alive, self.extra_columns(batch), self.judge())
+        alive = self.judge.network.alive().numpy()
+        candidates = self.memory.candidates(batch, alive, self.extra_columns(batch), self.told_by)
         return self.memory.select(candidates, partial(_Geometry, self, candidates), self.rng)
 
-    def judge(self) -> Judge | None:
-        """Who says what coarser values would change; nobody, unless a method does."""
+    @property
+    def told_by(self) -> Judge | None:
+        """Who tells coarser values from those that came; nobody, unless a method does."""
         return None
 
     def extra_columns(self, batch: Batch) -> ExtraColumns:
@@ -166,7 +182,7 @@ class Learner(Transactional):
             data = check_batch(data, self.spec)
             with self.all_or_nothing():
                 self.begin_batch()
-                self.consolidate((prepare(data.x, self.spec), data.y), data)
+                self.consolidate((self.prepared(data.x), data.y), data)
                 self.finish_batch()
         return None
 
@@ -176,17 +192,18 @@ class Learner(Transactional):
         pieces = np.array_split(np.arange(x.shape[0]), -(-x.shape[0] // PREDICT_ROWS) or 1)
         with self.finished() as view, torch.no_grad():
             classify = view.classifier()
-            return torch.cat([classify(prepare(take_rows(x, piece), self.spec)) for piece in pieces])
+            return torch.cat([classify(view.prepared(take_rows(x, piece))) for piece in pieces])
 
     def classifier(self) -> Callable[[Prepared], torch.Tensor]:
         """From rows to probabilities, as things are now: the averaged weights', where there is an average."""
-        return lambda rows: probabilities(self.model.predictor(rows))
+        return lambda rows: probabilities(self.judge.predictor(rows))
 
     def add_classes(self, n_classes: int) -> None:
         """Make room for classes first seen now."""
         with self.all_or_nothing():
             self.begin_batch()
-            self.model.add_classes(n_classes, self.rng)
+            for model in self.models:
+                model.add_classes(n_classes, self.rng)
             self.spec = replace(self.spec, n_classes=n_classes)
             self.finish_batch()
 
@@ -195,6 +212,7 @@ class Learner(Transactional):
         with self._lock:
             return {
                 "n_classes": self.spec.n_classes,
+                "scale": None if self.scale is None else self.scale.state_dict(),
                 "batches": self.batches,
                 "model": self.model.state_dict(),
                 "memory": self.memory.state_dict(),
@@ -210,11 +228,17 @@ class Learner(Transactional):
                 self.add_classes(n_classes)
             self.begin_batch()
             self.batches = saved.whole("batches", 0)
+            self.scale = self._loaded_scale(saved)
             self.model.load_state_dict(saved.entries("model"))
             self.memory.load_state_dict(saved.part("memory"), n_classes, self.extra_dtypes)
             check_logits(self.memory.store, self.model.network.head.out_features)
             self.rng.bit_generator.state = generator_state(saved.part("rng"))
             self.finish_batch()
+
+    def _loaded_scale(self, saved: Saved) -> InputScale | None:
+        if saved.has("scale") != (self.scale is not None):
+            saved.refuse("scale", "must be there for a stream whose scale is learned, and only for it")
+        return None if self.scale is None else self.scale.loaded(saved.part("scale"))
 
 
 def probabilities(logits: torch.Tensor) -> torch.Tensor:
@@ -234,9 +258,9 @@ class _Geometry:
 
     def trace(self, index: Ints) -> Trace:
         rows, y = self._learner.recall(self._candidates, self._fitting[index])
-        return trace(self._learner.model.network, rows, y)
+        return trace(self._learner.judge.network, rows, y)
 
     def features(self, index: Ints, layer: str) -> torch.Tensor:
         rows, _ = self._learner.recall(self._candidates, self._fitting[index])
         with torch.no_grad():
-            return self._learner.model.network.features(rows, layer)
+            return self._learner.judge.network.features(rows, layer)

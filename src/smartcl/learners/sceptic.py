@@ -15,13 +15,13 @@ import numpy as np
 import torch
 
 from smartcl.data.batch import Batch, Ints
-from smartcl.learners.learner import Labelled, Learner, probabilities
+from smartcl.learners.learner import Labelled, Learner
 from smartcl.learners.losses import confident_distillation, exponents, robust_cross_entropy
 from smartcl.learners.recipe import Training
 from smartcl.memory import SampleStore
 from smartcl.memory.grading import Judge
 from smartcl.memory.replay_memory import Observation
-from smartcl.network.inputs import Prepared, drop_inputs, prepare, take_inputs
+from smartcl.network.inputs import Prepared, drop_inputs, take_inputs
 from smartcl.saved import Saved
 
 #: The share of contradicted labels from which doubt is complete.
@@ -131,10 +131,11 @@ class Sceptic(Learner):
     def remember(self, batch: Batch) -> Observation:
         """As every learner; one that finds its precision by itself notes how far the batch has moved it."""
         if self.memory.precision == "auto" and self.batches:  # the first batch moves a network that knew nothing
-            self.moved = self.updated_move(prepare(batch.x, self.spec))
+            self.moved = self.updated_move(self.prepared(batch.x))
         return super().remember(batch)
 
-    def judge(self) -> Judge:
+    @property
+    def told_by(self) -> Judge:
         return self.told_apart
 
     @torch.no_grad()
@@ -142,19 +143,15 @@ class Sceptic(Learner):
         """How many times as much coarser values change the answers to these samples as a batch of learning does."""
         index = np.arange(len(samples))
         as_they_are, as_held = (self.recall(store, index)[0] for store in (samples, coarse))
-        return distance(self.answers(as_they_are), self.answers(as_held)) / max(self.moved, np.finfo(np.float64).tiny)
+        return distance(*map(self.classifier(), (as_they_are, as_held))) / max(self.moved, np.finfo(np.float64).tiny)
 
     @torch.no_grad()
     def updated_move(self, rows: Prepared) -> float:
         """The running mean of how far a batch moves the answers, with the batch just learned counted in."""
         with self.finished() as before:
-            step = distance(before.answers(rows), self.answers(rows))
+            step = distance(before.classifier()(rows), self.classifier()(rows))
         memory = (1 - 1 / DOUBT_SAMPLES) ** len(rows) if self.moved else 0.0
         return memory * self.moved + (1 - memory) * step
-
-    def answers(self, rows: Prepared) -> torch.Tensor:
-        """The probabilities that a prediction would give."""
-        return probabilities(self.model.predictor(rows))
 
     def state_dict(self) -> dict[str, Any]:
         return {**super().state_dict(), "contradicted": self.contradicted, "moved": self.moved}
@@ -168,4 +165,4 @@ class Sceptic(Learner):
 
 def distance(answers: torch.Tensor, others: torch.Tensor) -> float:
     """The probability, in the mean, that two sets of answers do not have in common (total variation)."""
-    return float((answers - others).abs().sum(dim=1).mean() / 2)
+    return min(1.0, float((answers - others).abs().sum(dim=1).mean() / 2))

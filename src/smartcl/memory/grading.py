@@ -20,7 +20,7 @@ Judge: TypeAlias = Callable[[SampleStore, SampleStore], float]
 LADDER = (2, 3, 4, 6, 8, 12, 16, 24, 32, 64, 128)
 
 #: A sample held speaks for those that could not be; for more than so many it is not made coarser.
-MOST_SPOKEN_FOR = 16
+MOST_SPOKEN_FOR = 9
 
 #: The share of a memory that the scales of features may take.
 SCALES_SHARE = 1 / 16
