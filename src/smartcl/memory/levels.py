@@ -133,15 +133,19 @@ def learn_levels(rows: Nonzeros, exact: Nonzeros, n_features: int, count: int, s
 
 
 def _centres(values: Floats, count: int) -> Floats:
-    """Where ``count`` levels are nearest to these values in the mean square, ascending (k-means from quantiles)."""
-    different = np.unique(values)
+    """Where ``count`` levels are nearest to these values in the mean square, ascending: k-means.
+
+    It starts where the best levels of a smooth density lie, as dense as its third root (Panter and Dite, 1951).
+    """
+    different, times = np.unique(values, return_counts=True)
     if not len(different):
         return np.ones(1, dtype=np.float32)
     if len(different) <= count:
         return _not_zero(different)
     ordered = np.sort(values).astype(np.float64)
     sums = np.concatenate([[0.0], ordered.cumsum()])
-    centres = np.unique(np.quantile(ordered, (np.arange(count) + 0.5) / count))
+    reached = np.cbrt(times).cumsum()
+    centres = different[np.searchsorted(reached, reached[-1] * (np.arange(count) + 0.5) / count)].astype(np.float64)
     for _ in range(ROUNDS):
         ends = np.concatenate([[0], np.searchsorted(ordered, (centres[1:] + centres[:-1]) / 2), [len(ordered)]])
         members = np.diff(ends)
