@@ -108,12 +108,12 @@ def test_a_saved_memory_of_another_precision_is_refused() -> None:
 @pytest.mark.parametrize("precision", ["exact", 3, "auto"])
 def test_learning_on_is_as_if_never_stopped(precision: str | int, tmp_path: Path) -> None:
     model = SmartClassifier("4kB", precision=precision, hidden=(16,), iterations=2, random_state=0)
-    model.partial_fit(X[:400], Y[:400])
+    model.partial_fit(X[:800], Y[:800])
     assert model.memory_.store.code is not None
     model.save(tmp_path / "model")
     others = [SmartClassifier.load(tmp_path / "model"), pickle.loads(pickle.dumps(model))]
     for each in (model, *others):
-        each.partial_fit(X[400:700], Y[400:700])
+        each.partial_fit(X[800:1200], Y[800:1200])
     for other in others:
         assert_same_state(other.learner_.state_dict(), model.learner_.state_dict())
         assert repr(other.memory_) == repr(model.memory_)
@@ -124,6 +124,9 @@ def test_coarse_values_are_told_apart_by_how_much_a_batch_moves_the_answers() ->
     model.partial_fit(X[:400], Y[:400])
     learner = model.learner_
     store = SampleStore.empty(64, sparse=False).pack(torch.from_numpy(X[400:500]), Y[400:500])
+    assert learner.told_apart(store, store) == np.inf  # it is too early to say
+    model.partial_fit(X[400:600], Y[400:600])
+    learner = model.learner_
     told = []
     for count in (2, 4, 16):
         levels = choose_levels(store, store, count, 10_000)

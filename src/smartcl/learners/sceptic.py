@@ -140,7 +140,12 @@ class Sceptic(Learner):
 
     @torch.no_grad()
     def told_apart(self, samples: SampleStore, coarse: SampleStore) -> float:
-        """How many times as much coarser values change the answers to these samples as a batch of learning does."""
+        """How many times as much coarser values change the answers to these samples as a batch of learning does.
+
+        A network that has hardly begun moves far with every batch: until it has seen some samples, nothing is alike.
+        """
+        if self.memory.offered < DOUBT_SAMPLES:
+            return np.inf
         index = np.arange(len(samples))
         as_they_are, as_held = (self.recall(store, index)[0] for store in (samples, coarse))
         return distance(*map(self.classifier(), (as_they_are, as_held))) / max(self.moved, np.finfo(np.float64).tiny)
