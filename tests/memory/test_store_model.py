@@ -75,8 +75,9 @@ class StoreMachine(RuleBasedStateMachine):
             known = {feature: float(exact[row, feature]) for feature in self.schema}
             self.model.append((known, int(y[row]), float(score[row])))
         if self.store.code is not None and not self.store.code.levels.exact:
+            known = exact * self.as_schema().mask
             columns = slice(None) if self.store.sparse else sorted(self.schema)
-            self.read_back(sparse.csr_array(exact[:, columns]), first=len(self.model) - n)
+            self.read_back(sparse.csr_array(known[:, columns]), first=len(self.model) - n)
 
     @rule(data=st.data())
     def shuffle_and_drop(self, data: st.DataObject) -> None:
