@@ -14,6 +14,7 @@ from smartcl.errors import UnavailableError
 from smartcl.paper.datasets.civil_unrest import COUNTRIES, PAPER, SIBLING, civil_unrest
 from smartcl.paper.datasets.civil_unrest import PROTOCOL as CIVIL
 from smartcl.paper.datasets.corruption import NoiseModel
+from smartcl.paper.datasets.digit_classes import LONG, SHORT, class_digits, class_mnist
 from smartcl.paper.datasets.digit_pairs import (
     DISJOINT,
     MNIST,
@@ -94,10 +95,13 @@ DATASETS: dict[str, Dataset] = {
             ("disjoint-mnist", disjoint_mnist, DISJOINT),
             ("split-mnist", split_mnist, SPLIT),
             ("projected-mnist", projected_mnist, DISJOINT),
+            ("class-mnist", class_mnist, LONG),
+            ("class-mnist-short", class_mnist, SHORT),
         )
         for share, ending in ((0.0, ""), (VALIDATION, "-validation"))
     },
     "disjoint-digits": Dataset(disjoint_digits, SMALL, SKLEARN_DIGITS),
+    "class-digits": Dataset(class_digits, SMALL, SKLEARN_DIGITS),
     **{
         f"civil-{country.lower()}{ending}": Dataset(
             partial(civil_unrest, country), replace(CIVIL, validation=held_out), SIBLING, (PAPER,), True, NEAR_CHANCE
@@ -126,7 +130,7 @@ def load_stream(
     'disjoint-digits'
     >>> load_stream("mnist")
     Traceback (most recent call last):
-    ValueError: there is no data set 'mnist' (nearest: 'split-mnist', 'disjoint-mnist', ...); there are ...
+    ValueError: there is no data set 'mnist' (nearest: 'split-mnist', ...); there are ...
     """
     if name not in DATASETS:
         near = ", ".join(repr(match) for match in get_close_matches(name, DATASETS, cutoff=0.4))
