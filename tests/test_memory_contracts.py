@@ -77,6 +77,7 @@ def fits(memory: ReplayMemory, batch: Batch) -> bool:
     nbytes=st.integers(1, 1500),
     sparse_rows=st.booleans(),
     whole=st.booleans(),
+    precision=st.sampled_from(["plain", "exact", 2, 4, 30]),
     batches=st.lists(st.tuples(st.integers(1, 20), st.sampled_from([0.0, 0.01, 0.3, 0.9, 1.0])), max_size=8),
     seed=st.integers(0, 2**32 - 1),
 )
@@ -87,17 +88,19 @@ def test_no_state_of_a_memory_outgrows_its_budget(
     nbytes: int,
     sparse_rows: bool,
     whole: bool,
+    precision: str | int,
     batches: list[tuple[int, float]],
     seed: int,
 ) -> None:
     rng = np.random.default_rng(seed)
-    memory = ReplayMemory(InputSpec(n_features, CLASSES, sparse=sparse_rows), nbytes, selector(), whole, patience=1)
+    spec = InputSpec(n_features, CLASSES, sparse=sparse_rows)
+    memory = ReplayMemory(spec, nbytes, selector(), whole, patience=1, precision=precision)
     for n_rows, share in batches:
         batch = batch_of(rng, n_rows, n_features, sparse_rows)
         if fits(memory, batch):
             offer(memory, batch, alive=rng.random(n_features) < share, rng=rng)
         assert memory.store.nbytes <= nbytes
-        again = ReplayMemory(InputSpec(n_features, CLASSES, sparse=sparse_rows), nbytes, selector(), whole, patience=1)
+        again = ReplayMemory(spec, nbytes, selector(), whole, patience=1, precision=precision)
         again.load_state_dict(memory.state_dict(), n_classes=CLASSES)
         assert_same_state(again.state_dict(), memory.state_dict())
 
@@ -159,7 +162,7 @@ def test_a_selector_sheds_samples_without_newcomers(selector: type, seed: int, o
 @pytest.mark.parametrize("method", [name for name in BOUNDED if name != "finetune"])
 def test_no_method_loses_samples_to_a_row_too_large(method: str) -> None:
     rng = np.random.default_rng(0)
-    learner = quick(method, InputSpec(2000, 2, sparse=True), 600, whole=False)
+    learner = quick(method, InputSpec(2000, 2, sparse=True), 600, whole=False, precision="plain")
     x = sparse.csr_array((rng.random((12, 2000)) < 0.002).astype(np.float32))
     learner.observe(Batch(x, torch.arange(12) % 2, task=0))
     held = len(learner.memory)

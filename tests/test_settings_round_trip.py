@@ -26,6 +26,7 @@ every_setting = pytest.mark.parametrize(("method", "name"), EVERY_SETTING)
 #: For settings that are names, two there are.
 NAMES = {
     "form": ("decoupled", "exact"),
+    "precision": ("exact", "auto"),
     "layer": ("logits", "penultimate"),
     "consolidate": ("2 batches", "batch"),
     "init": ("xavier", "fan-in"),
@@ -35,6 +36,7 @@ NAMES = {
 ARRIVED: dict[str, Callable[[Any], Any]] = {
     "whole": lambda learner: learner.memory.watch is None,
     "patience": lambda learner: learner.memory.patience,
+    "precision": lambda learner: learner.memory.precision,
     "alpha": lambda learner: getattr(learner, "alpha", None) or learner.model.regularizers[0].strength,
     "beta": lambda learner: getattr(learner, "beta", None) or learner.model.regularizers[1].strength,
     "form": lambda learner: learner.model.regularizers[0].form,

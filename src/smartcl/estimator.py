@@ -91,6 +91,7 @@ class SmartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         trust: bool | None = None,
         alpha: float | None = None,
         beta: float | None = None,
+        precision: str | int | None = None,
         parameters: Mapping[str, Any] | None = None,
         class_weight: Mapping[Any, float] | str | None = None,
         batch_size: int = 50,
@@ -111,6 +112,7 @@ class SmartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.trust = trust
         self.alpha = alpha
         self.beta = beta
+        self.precision = precision
         self.parameters = parameters
         self.class_weight = class_weight
         self.batch_size = batch_size

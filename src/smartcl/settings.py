@@ -123,6 +123,25 @@ class Name:
         return value
 
 
+@dataclass(frozen=True)
+class Levels:
+    """One of a few words, or how many levels a value may have.
+
+    >>> Levels(("exact", "auto"), Whole(2, 256))("4"), Levels(("exact", "auto"), Whole(2, 256)).form
+    (4, 'exact, auto or a whole number from 2 to 256')
+    """
+
+    words: tuple[str, ...]
+    count: Whole
+
+    @property
+    def form(self) -> str:
+        return f"{', '.join(self.words)} or {self.count.form}"
+
+    def __call__(self, value: Any) -> str | int:
+        return value if value in self.words else self.count(value)
+
+
 STRENGTH = Real(0.0, 1e6)
 SHARE = Real(0.0, 1.0, high_included=False)
 
@@ -144,6 +163,7 @@ SETTINGS: Mapping[str, Kind] = {
     "margin": STRENGTH,
     "threshold": STRENGTH,
     "patience": Whole(1, 255),
+    "precision": Levels(("plain", "exact", "auto"), Whole(2, 256)),
     "trust": Flag(),
     "whole": Flag(),
     "form": Name(),

@@ -18,7 +18,7 @@ from smartcl.learners.sceptic import Scepticism
 from smartcl.regularizers.group_lasso import GroupLasso
 from smartcl.regularizers.ncc import NCC
 from smartcl.selection.reservoir import Reservoir
-from smartcl.settings import SETTINGS, Flag, Name, Real, Whole, Widths, setting
+from smartcl.settings import SETTINGS, Flag, Levels, Name, Real, Whole, Widths, setting
 
 Y = torch.tensor([0, 1])
 
@@ -138,7 +138,8 @@ def test_every_setting_of_every_method_has_a_range_that_holds_its_default(method
         hint = get_type_hints(type(METHODS[method].settings))[name]
         assert setting(name, default) == default
         assert isinstance(
-            SETTINGS[name], {float: Real, int: Whole, bool: Flag, str: Name, tuple[int, ...]: Widths}[hint]
+            SETTINGS[name],
+            {float: Real, int: Whole, bool: Flag, str: Name, str | int: Levels, tuple[int, ...]: Widths}[hint],
         )
         if not isinstance(SETTINGS[name], Name):
             for wrong in (float("nan"), float("inf"), -1, -0.5, 1e30, 10**400, "nan", "", None, [[1]], "1; 2"):

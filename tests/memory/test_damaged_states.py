@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from smartcl.memory import FeatureWatch, SampleStore, Schema
+from smartcl.memory.grading import choose_levels, learn_code
 from smartcl.memory.row_formats import Layout, ValueType, possible_formats
 from smartcl.memory.schema import MAX_VERSIONS
 from smartcl.saved import StateError
@@ -43,6 +44,22 @@ def store_of(kind: str, n_features: int = N, whole: str | None = None, as_csr: b
     return empty.join(new)
 
 
+def coded_store(precision: str | int, as_csr: bool = False, odd: bool = False) -> SampleStore:
+    """Rows in code, some of them under an older version; if ``odd``, with one that the code cannot write."""
+    x = np.concatenate([rows_of("mask", 60), rows_of("gaps", 60), rows_of("ids", 60)])
+    if odd:
+        x[4, 5] = 1e9
+    y, score = np.arange(9) % 3, np.ones(9, np.float32)
+    empty = SampleStore.empty(60, as_csr)
+    store = empty.pack(sparse.csr_array(x) if as_csr else torch.from_numpy(x), y, score=score)
+    learned_from = store.take(np.arange(4 if odd else 9))
+    levels = choose_levels(learned_from, learned_from, precision, room=1000)
+    assert levels is not None
+    store = store.recode(learn_code(learned_from, levels, room=1000))
+    store = store.restrict(Schema.of(np.arange(60) > 1)).extend(Schema.full(60))
+    return store.join(store.take(np.arange(3)))
+
+
 def versioned() -> SampleStore:
     """Three rows that do not know feature 0, three that do."""
     store = store_of("mask").restrict(Schema.of(np.arange(N) > 0)).extend(Schema.full(N))
@@ -66,6 +83,7 @@ def put(index: object, value: object) -> Callable[[Any], Any]:
     return change
 
 
+CODED = coded_store(4)
 FLOAT_DENSE = layout_code(Layout.DENSE, ValueType.FLOAT32)
 WIDE = 1000
 
@@ -128,6 +146,19 @@ DAMAGES: list[tuple[SampleStore, str, Callable[[Any], Any], str]] = [
     (store_of("mask", whole="float64"), "rows.values", put((0, 0), 0.1), "store.rows.values must be exact in single"),
     (store_of("mask", whole="float64"), "rows.values", put((0, 0), 1e300), "store.rows.values must be exact in single"),
     (store_of("mask", whole="uint8"), "schemas", put((0, 0), 127), "store.schemas must have all features where"),
+    (CODED, "rows.arena", lambda a: a[:-1], "rows.lengths must be those of rows that take"),
+    (CODED, "rows.arena", lambda a: a ^ 255, "rows.arena holds a row"),
+    (CODED, "rows.lengths", lambda a: a[::-1], "rows.arena holds a row that does not end where it should"),
+    (CODED, "rows.lengths", lambda a: a.astype(np.uint16), "rows.lengths must be those of rows"),
+    (CODED, "rows.formats", lambda _: np.full(12, 255, np.uint8), "rows.formats must be there for rows that are not"),
+    (CODED, "rows.code.levels.values", lambda a: a[::-1], "levels.values must be 1 to 1024 numbers that ascend"),
+    (CODED, "rows.code.levels.values", put(0, 0), "levels.values must be 1 to 1024 numbers that ascend"),
+    (CODED, "rows.code.levels.values", lambda a: a[:2], "rows.code.p"),
+    (CODED, "rows.code.levels.scales", lambda _: np.zeros((2, 60), np.float32), "levels.scales must be positive"),
+    (CODED, "rows.code.packed_lengths", put(0, 0), "rows.code.packed_lengths must be the lengths of complete codes"),
+    (CODED, "rows.code.n_classes", lambda _: 9, "rows.code.n_classes must be from 0 to 4"),
+    (CODED, "rows.code.pairs", lambda _: np.full((3, 2), 255, np.uint8), "rows.code.pairs must be at most 256"),
+    (coded_store("exact", odd=True), "rows.formats", put(4, 254), "rows.arena holds a row of a format that there is"),
 ]
 
 
@@ -169,6 +200,8 @@ SOUND = [
     *(store_of(kind, WIDE, as_csr=True) for kind in ("gaps", "ids")),
     *(store_of("mask", whole=dtype) for dtype in ("uint8", "float32")),
     versioned(),
+    *(coded_store(precision, as_csr) for precision in ("exact", 2, 5) for as_csr in (False, True)),
+    coded_store("exact", odd=True),
     SampleStore.empty(N, sparse=False),
 ]
 

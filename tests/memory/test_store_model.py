@@ -13,6 +13,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from scipy import sparse
 
 from smartcl.memory import SampleStore, Schema
+from smartcl.memory.grading import choose_levels, learn_code
 
 
 def held(thing: Any) -> int:
@@ -73,6 +74,10 @@ class StoreMachine(RuleBasedStateMachine):
         for row in range(n):
             known = {feature: float(exact[row, feature]) for feature in self.schema}
             self.model.append((known, int(y[row]), float(score[row])))
+        if self.store.code is not None and not self.store.code.levels.exact:
+            known = exact * self.as_schema().mask
+            columns = slice(None) if self.store.sparse else sorted(self.schema)
+            self.read_back(sparse.csr_array(known[:, columns]), first=len(self.model) - n)
 
     @rule(data=st.data())
     def shuffle_and_drop(self, data: st.DataObject) -> None:
@@ -86,7 +91,7 @@ class StoreMachine(RuleBasedStateMachine):
         kept = self.store.take(keep)
         freed = self.store.nbytes - kept.nbytes
         assert freed >= self.store.sizes[~keep].sum()
-        if kept.schemas == self.store.schemas:
+        if kept.schemas == self.store.schemas and self.store.code is None:
             assert freed == self.store.sizes[~keep].sum()
         self.store = kept
         self.model = [sample for sample, stays in zip(self.model, keep, strict=True) if stays]
@@ -115,6 +120,32 @@ class StoreMachine(RuleBasedStateMachine):
         if self.whole is not None:
             for known, _, _ in self.model:
                 known.update(dict.fromkeys(new, 0.0))
+
+    @precondition(lambda self: self.whole is None and self.model)
+    @rule(precision=st.sampled_from([None, "exact", 2, 3, 5]))
+    def recode(self, precision: str | int | None) -> None:
+        levels = None if precision is None else choose_levels(self.store, self.store, precision, room=10_000)
+        code = None if levels is None else learn_code(self.store, levels, room=10_000)
+        before = self.store
+        self.store = self.store.recode(code)
+        if isinstance(precision, int):
+            self.read_back(before.gather(np.arange(len(before))).x)
+
+    def read_back(self, before: Any, first: int = 0) -> None:
+        """The samples from ``first`` on are now what the store says, and no level is nearer to what they were."""
+        x = self.store.gather(np.arange(first, len(self.store))).x
+        columns = range(self.n_features) if self.store.sparse else sorted(self.schema)
+        now, was = (rows.numpy() if isinstance(rows, torch.Tensor) else rows.toarray() for rows in (x, before))
+        assert ((now == 0) == (was == 0)).all()
+        levels = self.store.rows.code.levels
+        for row, (known, _, _) in enumerate(self.model[first:]):
+            for place, feature in enumerate(columns):
+                if known.get(feature):
+                    old, new = float(was[row, place]), float(now[row, place])
+                    shift, scale = (0, 1) if levels.scales is None else levels.scales[:, feature].astype(float)
+                    nearest = np.abs(levels.values.astype(float) * scale + shift - old).min()
+                    assert abs(new - old) <= nearest + 1e-5 * (abs(old) + abs(shift))
+                    known[feature] = new
 
     @rule()
     def rescore(self) -> None:

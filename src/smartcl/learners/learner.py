@@ -22,6 +22,7 @@ from smartcl.learners.transaction import Transactional
 from smartcl.learners.weights import ClassWeight, class_weights, weight_of, weighted, weighted_cross_entropy
 from smartcl.learners.weights import Labelled as Labelled
 from smartcl.memory import SampleStore
+from smartcl.memory.grading import Judge
 from smartcl.memory.pool import Selector
 from smartcl.memory.replay_memory import ExtraColumns, Observation, ReplayMemory
 from smartcl.network.denormals import flushed_denormals
@@ -64,6 +65,7 @@ class Learner(Transactional):
         regularizers: Sequence[Regularizer] = (),
         whole: bool = False,
         patience: int = 3,
+        precision: str | int = "plain",
         seed: int = 0,
     ) -> None:
         super().__init__()
@@ -71,7 +73,7 @@ class Learner(Transactional):
         self.rng = np.random.default_rng(seed)
         #: The centre and scale of each feature, where they are to be learned.
         self.scale = InputScale.fresh(spec.n_features, spec.sparse) if spec.learned else None
-        self.memory = ReplayMemory(spec, memory, selector, whole, patience)
+        self.memory = ReplayMemory(spec, memory, selector, whole, patience, precision)
         self.model = Model(spec, recipe, regularizers, self.rng)
         #: The classes that have come, and how much each is to count.
         self.counts, self.class_weight = ClassCounts.none(spec.n_classes), cast(ClassWeight, None)
@@ -176,8 +178,13 @@ class Learner(Transactional):
     def remember(self, batch: Batch) -> Observation:
         """Store the batch's schematic form; over budget, let the selector choose."""
         alive = self.judge.network.alive().numpy()
-        candidates = self.memory.candidates(batch, alive, self.stored_beside(batch))
+        candidates = self.memory.candidates(batch, alive, self.stored_beside(batch), self.told_by)
         return self.memory.select(candidates, partial(_Geometry, self, candidates), self.rng)
+
+    @property
+    def told_by(self) -> Judge | None:
+        """Who tells coarser values from those that came; nobody, unless a method does."""
+        return None
 
     def extra_columns(self, batch: Batch) -> ExtraColumns:
         """What this method stores beside each sample; nothing, unless it says so."""

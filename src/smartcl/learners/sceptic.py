@@ -15,12 +15,15 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from smartcl.data.batch import Ints
+from smartcl.data.batch import Batch, Ints
 from smartcl.learners.class_counts import overstated, standing
 from smartcl.learners.learner import Labelled, Learner
 from smartcl.learners.losses import confident_distillation, exponents, robust_cross_entropy
 from smartcl.learners.recipe import Training
 from smartcl.learners.weights import weight_of, weighted
+from smartcl.memory import SampleStore
+from smartcl.memory.grading import Judge
+from smartcl.memory.replay_memory import Observation
 from smartcl.network.inputs import Prepared, drop_inputs, take_inputs
 from smartcl.saved import Saved
 from smartcl.selection.fair_reservoir import ENSURED
@@ -65,6 +68,8 @@ class Sceptic(Learner):
     recipe: Scepticism
     #: The running share of labels contradicted; full doubt until the stream has shown what it is like.
     contradicted = FULL_DOUBT
+    #: The running mean of how much learning a batch moves the answers to it; 0 until it is known.
+    moved = 0.0
     #: How much each class counts against each sample of the batch being learned; None: fully.
     standing: torch.Tensor | None = None
     #: How much more each class has of the memory than of the stream, as a logarithm; None: as much.
@@ -157,10 +162,46 @@ class Sceptic(Learner):
         memory = (1 - 1 / DOUBT_SAMPLES) ** len(y)
         return memory * self.contradicted + (1 - memory) * share
 
+    def remember(self, batch: Batch) -> Observation:
+        """As every learner; one that finds its precision by itself notes how far the batch has moved it."""
+        if self.memory.precision == "auto" and self.batches:  # the first batch moves a network that knew nothing
+            self.moved = self.updated_move(self.prepared(batch.x))
+        return super().remember(batch)
+
+    @property
+    def told_by(self) -> Judge:
+        return self.told_apart
+
+    @torch.no_grad()
+    def told_apart(self, samples: SampleStore, coarse: SampleStore) -> float:
+        """How many times as much coarser values change the answers to these samples as a batch of learning does.
+
+        A network that has hardly begun moves far with every batch: until it has seen some samples, nothing is alike.
+        """
+        if self.memory.offered < DOUBT_SAMPLES:
+            return np.inf
+        index = np.arange(len(samples))
+        as_they_are, as_held = (self.recall(store, index)[0] for store in (samples, coarse))
+        return distance(*map(self.classifier(), (as_they_are, as_held))) / max(self.moved, np.finfo(np.float64).tiny)
+
+    @torch.no_grad()
+    def updated_move(self, rows: Prepared) -> float:
+        """The running mean of how far a batch moves the answers, with the batch just learned counted in."""
+        with self.finished() as before:
+            step = distance(before.classifier()(rows), self.classifier()(rows))
+        memory = (1 - 1 / DOUBT_SAMPLES) ** len(rows) if self.moved else 0.0
+        return memory * self.moved + (1 - memory) * step
+
     def state_dict(self) -> dict[str, Any]:
-        return {**super().state_dict(), "contradicted": self.contradicted}
+        return {**super().state_dict(), "contradicted": self.contradicted, "moved": self.moved}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        contradicted = Saved(state, "learner").number("contradicted", 0.0, 1.0)
+        saved = Saved(state, "learner")
+        contradicted, moved = saved.number("contradicted", 0.0, 1.0), saved.number("moved", 0.0, 1.0)
         super().load_state_dict(state)
-        self.contradicted = contradicted
+        self.contradicted, self.moved = contradicted, moved
+
+
+def distance(answers: torch.Tensor, others: torch.Tensor) -> float:
+    """The probability, in the mean, that two sets of answers do not have in common (total variation)."""
+    return min(1.0, float((answers - others).abs().sum(dim=1).mean() / 2))

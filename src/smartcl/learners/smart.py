@@ -36,6 +36,7 @@ class SmartSettings(Scepticism):
     beta: float = 0.0
     patience: int = 3
     whole: bool = False
+    precision: str | int = "auto"
 
 
 def smart(spec: InputSpec, memory: str | int, settings: SmartSettings, seed: int = 0) -> Learner:
@@ -55,6 +56,7 @@ def schematic(
         regularizers=[GroupLasso(settings.alpha, settings.form), NCC(settings.beta)],
         whole=settings.whole,
         patience=settings.patience,
+        precision=settings.precision,
         seed=seed,
     )
 

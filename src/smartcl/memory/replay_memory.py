@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from smartcl.data.batch import Batch, Bools, Ints
 from smartcl.data.spec import InputSpec
 from smartcl.memory.budget import UNBOUNDED, Budget
+from smartcl.memory.grading import Judge, agrees, choose_levels, error, learn_code
 from smartcl.memory.pool import Pool, Selection, Selector
 from smartcl.memory.schema import FeatureWatch, Schema
 from smartcl.memory.store import SampleStore, describe
@@ -29,6 +30,15 @@ WORTHWHILE = 0.02
 
 #: The share of the budget up to which masks of schemas may grow when features return.
 MASKS_SHARE = 0.25
+
+#: A code is learned from so many samples at most, ...
+LEARN_FROM = 1000
+#: ... anew when the stream is so many times as long as it was, and taken if so many times as many samples fit, ...
+LEARN_AGAIN, WORTH_RECODING = 1.5, 1.02
+#: ... or what arrives loses so many times less.
+SHARPER = 2.0
+#: Where what is held is coarse, levels are learned from what arrives as it is, if it is so many samples.
+ENOUGH_ARRIVED = 20
 
 #: By how many samples a memory finds out what forgetting features would bring, and whether a first batch fits at all.
 PROBE = 64
@@ -60,12 +70,23 @@ class ReplayMemory:
     1 samples in 11 B of 60 B, 40 of 40 features kept, 1 row too large
     """
 
-    def __init__(self, spec: InputSpec, memory: str | int, selector: Selector, whole: bool, patience: int) -> None:
+    def __init__(
+        self,
+        spec: InputSpec,
+        memory: str | int,
+        selector: Selector,
+        whole: bool,
+        patience: int,
+        precision: str | int = "plain",
+    ) -> None:
         self.budget = Budget.parse(memory, spec.sample_nbytes)
         self.store = SampleStore.empty(spec.n_features, spec.sparse, spec.dtype if whole else None)
         self.selector = selector
         self.patience: int = setting("patience", patience)
         self.watch = None if whole else FeatureWatch.fresh(spec.n_features)
+        self.precision: str | int = setting("precision", precision)
+        #: The samples offered when a code was last looked for.
+        self.code_tried = 0
         #: The samples offered in the memory's life, and those of them that were larger than all its room.
         self.offered, self.skipped = 0, 0
 
@@ -95,16 +116,24 @@ class ReplayMemory:
             f"and the smallest sample of this batch takes {smallest}"
         )
 
-    def candidates(self, batch: Batch, alive: Bools, extra: ExtraColumns) -> SampleStore:
-        """The memory and the batch's schematic form ``R_t(X)``, less the features forgotten to make room.
+    def candidates(self, batch: Batch, alive: Bools, extra: ExtraColumns, judge: Judge | None = None) -> SampleStore:
+        """The memory and the batch's schematic form ``R_t(X)``, less the features and levels let go of to make room.
 
-        ``extra`` is stored beside the samples and charged like all else.
+        ``extra`` is stored beside the samples and charged like all else. ``judge`` says what coarser values would
+        change; without one, a memory that is to find its precision by itself keeps them exact.
         """
         if self.watch is not None:
             self.watch = self.watch.update(alive)
             self.store = self._regain_features(alive)
         joined = self.store.join(self._pack(batch, extra))
-        return self._forget_features(joined) if joined.nbytes > self.budget.nbytes else joined
+        if joined.nbytes <= self.budget.nbytes:
+            return joined
+        joined, offered = self._forget_features(joined), self.offered + len(batch)
+        if self.precision == "plain" or self.watch is None or offered < LEARN_AGAIN * self.code_tried:
+            return joined
+        self.code_tried = offered
+        arrived = SampleStore.empty(joined.n_features, joined.sparse).restrict(joined.schema)
+        return self._improve_code(joined, self._pack(batch, extra, arrived), judge)
 
     def select(self, candidates: SampleStore, geometry: GeometryOf | None, rng: np.random.Generator) -> Observation:
         """Keep of the candidates what the selector chooses of those that fit."""
@@ -126,7 +155,8 @@ class ReplayMemory:
 
     def state_dict(self) -> dict[str, Any]:
         watch = None if self.watch is None else self.watch.state_dict()
-        return {"store": self.store.state_dict(), "watch": watch, "offered": self.offered, "skipped": self.skipped}
+        counts = {"offered": self.offered, "skipped": self.skipped, "code_tried": self.code_tried}
+        return {"store": self.store.state_dict(), "watch": watch, **counts}
 
     def load_state_dict(
         self, state: dict[str, Any] | Saved, n_classes: int | None = None, extra_dtypes: Mapping[str, str] | None = None
@@ -140,21 +170,25 @@ class ReplayMemory:
         self._check_kind(saved.part("store"), store, extra_dtypes)
         offered = saved.whole("offered", low=len(store))
         skipped = saved.whole("skipped", low=0, high=offered - len(store))
+        code_tried = saved.whole("code_tried", low=0, high=offered)
         watch = saved.optional("watch")
         if (watch is None) != (self.watch is None):
             saved.refuse("watch", "must be there for schematic rows, and only for them")
         self.watch = None if watch is None else FeatureWatch.from_state(watch, store.n_features)
-        self.store, self.offered, self.skipped = store, offered, skipped
+        self.store, self.offered, self.skipped, self.code_tried = store, offered, skipped, code_tried
 
-    def _pack(self, batch: Batch, extra: ExtraColumns) -> SampleStore:
+    def _pack(self, batch: Batch, extra: ExtraColumns, like: SampleStore | None = None) -> SampleStore:
+        """The batch in a store of its own, under the schema and in the code of another: the memory's, unless said."""
         score = {"score": np.zeros(len(batch), dtype=np.float32)} if self.selector.scored else {}
-        return self.store.pack(batch.x, batch.y, **score, **extra)
+        return (self.store if like is None else like).pack(batch.x, batch.y, **score, **extra)
 
     def _check_kind(self, saved: Saved, store: SampleStore, extra_dtypes: Mapping[str, str] | None) -> None:
         """Refuse a saved store that is not of this memory's kind, or larger than its budget."""
         for name, value in self.store.kind.items():
             if store.kind[name] != value:
                 saved.refuse(name, f"must be {value!r}, as this memory's, is {store.kind[name]!r}")
+        if store.code is not None and not agrees(self.precision, store.code.levels):
+            saved.refuse("rows.code", f"must be of the precision {self.precision}, has {store.code.levels}")
         if store.nbytes > self.budget.nbytes:
             saved.refuse("rows", f"and all beside them must fit {self.budget.nbytes} bytes, they take {store.nbytes}")
         if not len(store):
@@ -199,14 +233,37 @@ class ReplayMemory:
         worth_repacking = len(schema) - int(keep.sum()) > WORTHWHILE * len(schema)
         if not (worth_repacking and keep.any()):
             return candidates
-        narrow, probe = Schema.of(keep), self._probe(candidates)
+        narrow, probe = Schema.of(keep), self._probe(candidates, PROBE)
         pays = self._capacity(probe.restrict(narrow)) > self._capacity(probe)
         return candidates.restrict(narrow) if pays else candidates
 
-    def _probe(self, candidates: SampleStore) -> SampleStore:
-        """A few of the candidates, of those that fit if any do."""
+    def _improve_code(self, candidates: SampleStore, arrived: SampleStore, judge: Judge | None) -> SampleStore:
+        """The candidates in a better code, if there is one; ``arrived`` are those of the batch as they are.
+
+        It is better if more of them fit, or if what arrives loses much less: of two of the same precision in bytes, and
+        where levels turn out too few, at the price of samples.
+        """
+        old, now = candidates.take(np.arange(len(candidates) - len(arrived))), candidates.code
+        sample = self._probe(old, LEARN_FROM).recode(None).join(arrived) if len(old) else arrived
+        if now is None or now.levels.exact:
+            levels = choose_levels(sample, sample, self.precision, self.budget.nbytes, self.code_tried, judge)
+        elif len(arrived) < ENOUGH_ARRIVED:
+            levels = now.levels
+        else:
+            levels = choose_levels(sample, arrived, self.precision, self.budget.nbytes, self.code_tried, judge)
+        if levels is None:
+            return candidates
+        code = learn_code(sample, levels, self.budget.nbytes)
+        roomier = self._capacity(sample.recode(code)) > WORTH_RECODING * self._capacity(sample.recode(now))
+        sharper = now is not None and SHARPER * error(arrived, levels) < error(arrived, now.levels)
+        if not (roomier or sharper):
+            return candidates
+        return old.recode(code).join(arrived.recode(code))
+
+    def _probe(self, candidates: SampleStore, count: int) -> SampleStore:
+        """So many of the candidates, of those that fit if any do."""
         fitting = np.flatnonzero(candidates.sizes <= self._room(candidates))
-        return candidates.probe(fitting if len(fitting) else np.arange(len(candidates)), PROBE)
+        return candidates.probe(fitting if len(fitting) else np.arange(len(candidates)), count)
 
     def _capacity(self, store: SampleStore) -> float:
         """How many samples like these the budget holds beside their masks."""

@@ -98,7 +98,7 @@ def decode_dense(rows: Encoded, schema: Schema) -> Floats:
         block = cells[group.places]
         if group.layout >= Layout.GAPS8:
             found = _read_ids(rows.arena, group)
-            block.reshape(-1)[found.rows * len(schema) + _columns(found.ids, schema)] = found.values
+            block.reshape(-1)[found.rows * len(schema) + columns_of(found.ids, schema)] = found.values
         else:
             _read_cells(rows.arena, group, into=block)
     return cells if order is None else cells[np.argsort(order)]
@@ -224,12 +224,12 @@ def _groups(rows: Encoded) -> tuple[list[_Group], Ints | None]:
 def _write(arena: Bytes, starts: Ints, rows: Nonzeros, layout: Layout, kind: ValueType, schema: Schema) -> None:
     if layout is Layout.DENSE:
         cells = np.zeros((len(starts), len(schema)), dtype=VALUE_DTYPES[kind])
-        cells[rows.rows, _columns(rows.ids, schema)] = rows.values
+        cells[rows.rows, columns_of(rows.ids, schema)] = rows.values
         _windows(arena, cells.itemsize * len(schema))[starts] = cells.view(np.uint8)
         return
     if layout is Layout.MASK:
         bits = np.zeros((len(starts), len(schema)), dtype=np.bool_)
-        bits[rows.rows, _columns(rows.ids, schema)] = True
+        bits[rows.rows, columns_of(rows.ids, schema)] = True
         _windows(arena, mask_nbytes(len(schema)))[starts] = np.packbits(bits, axis=1)
         heads = np.full(len(starts), mask_nbytes(len(schema)))
     else:
@@ -291,7 +291,7 @@ def _windows(arena: Bytes, width: int) -> Bytes:
     return np.ndarray((arena.size - width + 1, width), np.uint8, arena, strides=(1, 1))
 
 
-def _columns(ids: Ints, schema: Schema) -> Ints:
+def columns_of(ids: Ints, schema: Schema) -> Ints:
     """Where these features of the schema stand among its features."""
     return ids if schema.is_full else (schema.mask.cumsum() - 1)[ids]
 

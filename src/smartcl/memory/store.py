@@ -11,9 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from smartcl.data.batch import Bools, Ints, Rows
 from smartcl.memory.budget import Budget, format_bytes
+from smartcl.memory.coded_rows import CodedRows, in_code
 from smartcl.memory.columns import Columns, Labels
+from smartcl.memory.levels import Levels
+from smartcl.memory.row_code import RowCode
 from smartcl.memory.schema import MAX_VERSIONS, Bytes, Schema, lacking, live, saved_versions
-from smartcl.memory.stored_rows import WHOLE_DTYPES, PackedRows, WholeRows
+from smartcl.memory.stored_rows import WHOLE_DTYPES, PackedRows, WholeRows, packed
 from smartcl.saved import Saved
 
 #: A row of a wider sparse stream is always written by feature id.
@@ -51,7 +54,7 @@ class SampleStore:
     (tensor([[1., 0., 0.]]), tensor([[False, False,  True]]))
     """
 
-    rows: PackedRows | WholeRows
+    rows: PackedRows | CodedRows | WholeRows
     columns: Columns
     schemas: tuple[Schema, ...]
     sparse: bool
@@ -92,6 +95,11 @@ class SampleStore:
         return {"n_features": self.n_features, "sparse": self.sparse, "whole_dtype": self.rows.whole_dtype}
 
     @property
+    def code(self) -> RowCode | None:
+        """The code that rows are written in, if they are."""
+        return self.rows.code if isinstance(self.rows, CodedRows) else None
+
+    @property
     def labels(self) -> Labels:
         return self.columns.labels
 
@@ -107,8 +115,8 @@ class SampleStore:
 
     @property
     def overhead(self) -> int:
-        """The bytes that belong to no sample: the masks of the schemas."""
-        return sum(schema.nbytes for schema in self.schemas)
+        """The bytes that belong to no sample: the masks of the schemas, and the code that rows are written in."""
+        return sum(schema.nbytes for schema in self.schemas) + self.rows.overhead
 
     @property
     def nbytes(self) -> int:
@@ -130,6 +138,8 @@ class SampleStore:
         if self.schema != other.schema:
             both = self.schema.union(other.schema)
             return self.extend(both).join(other.extend(both))
+        if self.code is not other.code:
+            other = other.recode(self.code)
         versions = np.concatenate([self._versions, other._versions + np.uint8(len(self.schemas))])
         columns = self.columns.join(other.columns)
         joined = replace(self, rows=self.rows.join(other.rows), columns=columns)
@@ -165,8 +175,26 @@ class SampleStore:
         """
         if isinstance(self.rows, WholeRows):
             return replace(self, schemas=(self.schema.widen(n_features),), rows=self.rows.widen(n_features))
+        if isinstance(self.rows, CodedRows):
+            self = replace(self, rows=self.rows.widen(n_features))
         padded = tuple(schema.pad(n_features, new=False) for schema in self.schemas)
         return replace(self, schemas=padded)._move(padded, self.schema.widen(n_features))
+
+    def recode(self, code: RowCode | None) -> SampleStore:
+        """The same samples written in ``code``, with values at its precision; None: each row in a format of its own."""
+        if isinstance(self.rows, WholeRows):
+            raise ValueError("a store of whole samples is in no code")
+        chunks = (self.rows.nonzeros(chunk, self.schema) for chunk in self.rows.chunks())
+        if code is None:
+            return replace(self, rows=packed(chunks, self.schema, self._positional))
+        return replace(self, rows=in_code(chunks, code, self.schema, self._positional))
+
+    def rounded(self, levels: Levels) -> SampleStore:
+        """The same samples with values at these levels, in no code."""
+        if isinstance(self.rows, WholeRows):
+            raise ValueError("a store of whole samples keeps its values")
+        chunks = (self.rows.nonzeros(chunk, self.schema) for chunk in self.rows.chunks())
+        return replace(self, rows=packed((levels.round(chunk) for chunk in chunks), self.schema, self._positional))
 
     def with_extra(self, **columns: ArrayLike) -> SampleStore:
         """The same samples with these columns new or replaced."""
@@ -205,10 +233,11 @@ class SampleStore:
         sparse, dtype, columns = saved.flag("sparse"), saved_dtype(saved), Columns.from_state(saved, n_classes)
         masks, versions = saved_versions(saved, len(columns), one_only=sparse or dtype is not None)
         schemas = tuple(Schema.of(mask) for mask in masks)
-        rows: PackedRows | WholeRows
+        rows: PackedRows | CodedRows | WholeRows
         if dtype is None:
             positional = cls.empty(schemas[-1].n_features, sparse)._positional
-            rows = PackedRows.from_state(saved.part("rows"), masks, versions, schemas[-1], positional)
+            kind = CodedRows if "code" in saved.entries("rows") else PackedRows
+            rows = kind.from_state(saved.part("rows"), masks, versions, schemas[-1], positional)
         elif schemas[-1].is_full:
             rows = WholeRows.from_state(saved.part("rows"), len(columns), schemas[-1].n_features, dtype)
         else:
@@ -276,4 +305,5 @@ def describe(store: SampleStore, budget: Budget | None = None) -> str:
     """
     limit = "" if budget is None else f"{', ' if budget.is_unbounded else ' of '}{format_bytes(budget.nbytes)}"
     kept = f"{len(store.schema):,} of {store.n_features:,} features kept"
-    return f"{len(store):,} samples in {format_bytes(store.nbytes)}{limit}, {kept}"
+    precision = "" if store.code is None else f", {store.code.levels}"
+    return f"{len(store):,} samples in {format_bytes(store.nbytes)}{limit}, {kept}{precision}"

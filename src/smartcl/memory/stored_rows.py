@@ -5,7 +5,7 @@ Both have the same verbs: ``pack``, ``join``, ``take``, ``dense`` and ``nonzeros
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -26,8 +26,8 @@ Offsets = NDArray[np.uint32] | NDArray[np.uint64]
 _CHUNK_ROWS = 2**14
 _CHUNK_NBYTES = 2**18
 
-# What a row written by feature id counts as, where rows are packed a piece at a time.
-_SPARSE_CELLS = 2**16
+#: What a row written by feature id counts as, where rows are packed a piece at a time.
+SPARSE_CELLS = 2**16
 
 #: What whole rows can be kept in.
 WHOLE_DTYPES = ("bool", *(f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)))
@@ -74,6 +74,11 @@ class PackedRows:
         """Rows are not kept whole."""
 
     @property
+    def overhead(self) -> int:
+        """Nothing is held beside the rows."""
+        return 0
+
+    @property
     def nbytes(self) -> int:
         return self.arena.nbytes + self.offsets.nbytes + self.formats.nbytes
 
@@ -90,7 +95,7 @@ class PackedRows:
 
     def pack(self, x: Rows, schema: Schema, positional: bool) -> PackedRows:
         """New rows, packed on their own."""
-        width = schema.n_features if positional else _SPARSE_CELLS
+        width = schema.n_features if positional else SPARSE_CELLS
         chunks = (nonzeros_of(x[piece], schema) for piece in pieces(x.shape[0], width))
         return PackedRows.concatenate([_packed(chunk, schema, positional) for chunk in chunks])
 
@@ -120,7 +125,7 @@ class PackedRows:
         """The rows written under ``new`` instead of ``old``; a row of version ``v`` keeps the features ``known[v]``."""
         chunks = [
             _packed(self.nonzeros(chunk, old).known_to(known, versions[chunk]), new, positional)
-            for chunk in self._chunks()
+            for chunk in self.chunks()
         ]
         return PackedRows.concatenate(chunks)
 
@@ -139,7 +144,7 @@ class PackedRows:
         if arena.size and not len(offsets):
             saved.refuse("arena", f"must be empty where there are no rows, has {arena.size} bytes")
         rows = cls(np.array(arena), np.array(offsets), np.array(formats))
-        for chunk in rows._chunks():
+        for chunk in rows.chunks():
             fault = fault_in(rows._read(chunk), schema, positional)
             if fault is not None:
                 saved.refuse("arena", fault)
@@ -158,7 +163,7 @@ class PackedRows:
     def _read(self, index: Ints) -> Encoded:
         return Encoded(self.arena, *self._locate(index), self.formats[index])
 
-    def _chunks(self) -> Iterator[Ints]:
+    def chunks(self) -> Iterator[Ints]:
         """Consecutive rows, a bounded number of them that take a bounded number of bytes together."""
         cuts = np.searchsorted(self.offsets, np.arange(0, self.arena.size, _CHUNK_NBYTES))
         borders = np.unique(np.concatenate([cuts, np.arange(0, len(self), _CHUNK_ROWS), [len(self)]])).tolist()
@@ -200,6 +205,11 @@ class WholeRows:
     @property
     def width(self) -> int:
         return int(self.values.shape[1])
+
+    @property
+    def overhead(self) -> int:
+        """Nothing is held beside the rows."""
+        return 0
 
     @property
     def nbytes(self) -> int:
@@ -293,6 +303,11 @@ def offsets_of(lengths: Ints) -> Offsets:
     """
     starts = lengths.cumsum() - lengths
     return starts.astype(np.uint32) if lengths.sum() < 2**32 else starts.astype(np.uint64)
+
+
+def packed(rows: Iterable[Nonzeros], schema: Schema, positional: bool) -> PackedRows:
+    """Rows by feature id and value, each in the smallest format that is exact for it."""
+    return PackedRows.concatenate([_packed(chunk, schema, positional) for chunk in rows])
 
 
 def _packed(rows: Nonzeros, schema: Schema, positional: bool) -> PackedRows:

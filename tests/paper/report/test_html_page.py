@@ -23,7 +23,8 @@ from smartcl.paper.report.palette import COLOURS
 
 SVG = "{http://www.w3.org/2000/svg}"
 FIGURES = {
-    "accuracy-bytes", "accuracy-noise-table2", "accuracy-noise-table3", "matrix-smart", "matrix-er",
+    "accuracy-log-bytes", "accuracy-bytes", "accuracy-noise-table2", "accuracy-noise-table3", "matrix-smart",
+    "matrix-er",
     "matrix-gss-greedy", "memory-samples", "memory-bytes", "purity", "constraint",
     "sensitivity-alpha-group-lasso", "cost",
 }  # fmt: skip

@@ -9,6 +9,7 @@ import pytest
 
 from smartcl.cli.app import call
 from smartcl.paper.experiments.catalogue import FIGURES, TABLES
+from smartcl.paper.experiments.precision_runs import BYTES_RUNS
 from smartcl.paper.experiments.results import ResultFolder
 from smartcl.paper.experiments.sensitivity import ALONG_ALPHA, ALONG_BETA
 from smartcl.paper.experiments.theory import THEORY_RUNS
@@ -80,6 +81,21 @@ def test_theory_counts_the_looks_where_eq_2_holds(tmp_path, capsys):
     out = " ".join(capsys.readouterr().out.split())
     assert "75.0 %" in out
     assert "the rise is 3.0000 and the printed bound 1.7320" in out
+
+
+@pytest.mark.usefixtures("no_runs")
+def test_accuracy_is_drawn_against_the_logarithm_of_bytes(tmp_path, capsys):
+    results = ResultFolder(tmp_path / "results")
+    for column, accuracy in (("5", 90.0), ("500", 97.0)):
+        results.save(BYTES_RUNS.spec(BYTES_RUNS.rows[0], column, 0), {"accuracy": accuracy})
+    arguments = ["--results", str(results.folder), "--out", str(tmp_path)]
+    assert call(["reproduce", "figure-bytes", "--json", *arguments]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert [(point["bytes"], point["mean"]) for point in data["points"]] == [(3920, 90.0), (392_000, 97.0)]
+    assert data["published"][0]["mean"] == 85.28
+    drawing = (tmp_path / "accuracy-log-bytes.svg").read_text()
+    assert "SMART, published" in drawing
+    assert len((tmp_path / "accuracy-log-bytes.csv").read_text().splitlines()) == 1 + 2 + 5
 
 
 @pytest.mark.usefixtures("no_runs")

@@ -32,6 +32,7 @@ from smartcl.paper.datasets.flu import SOURCE as FLU_RELEASE
 from smartcl.paper.datasets.newsgroups import PACKAGE, SKLEARN_COPY, WordsProtocol, newsgroups
 from smartcl.paper.datasets.newsgroups import PROTOCOL as WORDS
 from smartcl.paper.datasets.panel import PanelProtocol
+from smartcl.paper.datasets.projected import projected_mnist
 from smartcl.paper.datasets.simulated import SIMULATION, Simulation, simulated_events
 from smartcl.paper.datasets.simulated import SOURCE as SIMULATED
 from smartcl.paper.datasets.task_stream import TaskStream
@@ -93,6 +94,7 @@ DATASETS: dict[str, Dataset] = {
         for name, build, protocol in (
             ("disjoint-mnist", disjoint_mnist, DISJOINT),
             ("split-mnist", split_mnist, SPLIT),
+            ("projected-mnist", projected_mnist, DISJOINT),
             ("class-mnist", class_mnist, LONG),
             ("class-mnist-short", class_mnist, SHORT),
         )
@@ -128,7 +130,7 @@ def load_stream(
     'disjoint-digits'
     >>> load_stream("mnist")
     Traceback (most recent call last):
-    ValueError: there is no data set 'mnist' (nearest: 'split-mnist', 'disjoint-mnist'); there are ...
+    ValueError: there is no data set 'mnist' (nearest: 'split-mnist', ...); there are ...
     """
     if name not in DATASETS:
         near = ", ".join(repr(match) for match in get_close_matches(name, DATASETS, cutoff=0.4))

@@ -13,6 +13,7 @@ from typing import Any
 from smartcl.paper.experiments.keywords import KEYWORD_RUNS, keyword_data
 from smartcl.paper.experiments.own_tables import OWN_TABLES
 from smartcl.paper.experiments.paper_tables import PAPER_TABLES
+from smartcl.paper.experiments.precision_runs import BYTES_RUNS, PRECISION_TABLE, bytes_data
 from smartcl.paper.experiments.results import ResultFolder
 from smartcl.paper.experiments.samples_held import HELD_RUNS, samples_data
 from smartcl.paper.experiments.sensitivity import ALONG_ALPHA, ALONG_BETA, sensitivity_data
@@ -21,7 +22,12 @@ from smartcl.paper.experiments.table import Counted, Table, paired_differences, 
 from smartcl.paper.experiments.theory import THEORY_RUNS, theory_data
 from smartcl.paper.experiments.tuning import STEP_RUNS, STRENGTH_RUNS, step_data, strength_data
 
-TABLES: dict[str, Table] = {**PAPER_TABLES, **OWN_TABLES, STREAM_RUNS.name: STREAM_RUNS}
+TABLES: dict[str, Table] = {
+    **PAPER_TABLES,
+    **OWN_TABLES,
+    PRECISION_TABLE.name: PRECISION_TABLE,
+    STREAM_RUNS.name: STREAM_RUNS,
+}
 
 
 @dataclass(frozen=True)
@@ -47,6 +53,7 @@ PICTURE = ("csv", "svg", "png")
 FIGURES: dict[str, Artefact] = {
     "keywords": Artefact((KEYWORD_RUNS,), keyword_data, PICTURE),
     "figure-samples": Artefact((HELD_RUNS,), samples_data, PICTURE),
+    "figure-bytes": Artefact((BYTES_RUNS,), bytes_data, ("csv", "svg")),
     "figure-sensitivity": Artefact((ALONG_ALPHA, ALONG_BETA), sensitivity_data, ("csv", "svg")),
     "theory": Artefact((THEORY_RUNS,), theory_data, PICTURE),
     "streams": Artefact((STREAM_RUNS,), streams_data, ("csv", "svg"), routine=False),

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from smartcl.paper.experiments.catalogue import TABLES
 from smartcl.paper.report import palette
+from smartcl.paper.report.bytes_figure import against_bytes
 from smartcl.paper.report.costs import cost, cost_grid
 from smartcl.paper.report.curves import headline, noise
 from smartcl.paper.report.explanations import EXPLANATIONS
@@ -43,7 +44,14 @@ class Report:
 
     def __init__(self, runs: Runs) -> None:
         self.runs = runs
-        self.figures = [headline(runs), noise(runs), noise(runs, "table3"), matrices(runs), memory(runs)]
+        self.figures = [
+            against_bytes(runs),
+            headline(runs),
+            noise(runs),
+            noise(runs, "table3"),
+            matrices(runs),
+            memory(runs),
+        ]
         self.figures += [purity(runs), constraint(runs), sensitivity(runs), streams(runs), cost(runs)]
         self.tables = {
             name: [*summary_grids(table, runs), *metric_grids(table, runs).values()] for name, table in TABLES.items()

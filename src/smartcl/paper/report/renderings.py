@@ -15,6 +15,7 @@ from smartcl.paper.experiments.keywords import KeywordStudy
 from smartcl.paper.experiments.measures import format_value
 from smartcl.paper.experiments.samples_held import HeldSamples
 from smartcl.paper.experiments.tuning import write_strengths
+from smartcl.paper.report.bytes_figure import write_bytes
 from smartcl.paper.report.keywords_figure import keyword_grid, write_keywords
 from smartcl.paper.report.samples_figure import write_samples
 from smartcl.paper.report.sensitivity_figure import write_sensitivity
@@ -76,6 +77,7 @@ def steps_text(data: Data) -> list[RenderableType]:
 RENDERINGS: dict[str, Rendering] = {
     "keywords": Rendering(keywords_text, write_studies),
     "figure-samples": Rendering(write=write_curves),
+    "figure-bytes": Rendering(write=write_bytes),
     "figure-sensitivity": Rendering(write=write_sensitivity),
     "theory": Rendering(theory_text, write_theory),
     "streams": Rendering(streams_text, write_streams),

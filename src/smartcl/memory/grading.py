@@ -1,0 +1,95 @@
+"""At what precision a memory holds its values, and in which code: learned from what it holds and what arrives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+import numpy as np
+
+from smartcl.memory.coded_rows import by_column
+from smartcl.memory.levels import Levels, exact_levels, learn_levels
+from smartcl.memory.nonzeros import Nonzeros
+from smartcl.memory.row_code import RowCode, bytes_a_row
+from smartcl.memory.store import SampleStore
+
+#: Asked about samples as they are and as they would be held: how many times as much this changes as a batch learned.
+Judge: TypeAlias = Callable[[SampleStore, SampleStore], float]
+
+#: The numbers of levels that ``"auto"`` tries, from the coarsest on; if all can be told apart, values stay exact.
+LADDER = (2, 3, 4, 6, 8, 12, 16, 24, 32, 64, 128)
+
+#: A sample held speaks for those that could not be; for more than so many it is not made coarser.
+MOST_SPOKEN_FOR = 9
+
+#: The share of a memory that the scales of features may take.
+SCALES_SHARE = 1 / 16
+
+
+def agrees(precision: str | int, levels: Levels) -> bool:
+    """Whether a memory of this precision can hold its values as these levels."""
+    if isinstance(precision, int):
+        return not levels.exact and len(levels) < precision
+    return precision == "auto" or (precision == "exact" and levels.exact)
+
+
+def choose_levels(
+    sample: SampleStore,
+    exact: SampleStore,
+    precision: str | int,
+    room: int,
+    offered: int = 0,
+    judge: Judge | None = None,
+) -> Levels | None:
+    """Levels for samples like these at this precision, in a memory of ``room`` bytes; ``exact`` are as they arrived.
+
+    By itself (``"auto"``), the fewest that cannot be told from the values as they are: that change the answers no more
+    than learning does, while as many batches pass as samples ``offered`` to a memory for each it then holds (at random,
+    so their changes add up like their root). None where values must be exact and are too many to be levels.
+    """
+    rows, as_arrived = _nonzeros(sample), _nonzeros(exact)
+
+    def of(count: int) -> Levels:
+        return learn_levels(rows, as_arrived, sample.n_features, count, int(SCALES_SHARE * room))
+
+    if isinstance(precision, int):
+        return of(precision)
+    all_there_are = exact_levels(rows.values)
+    if precision == "auto" and judge is not None:
+        for count in LADDER:
+            if all_there_are is not None and len(all_there_are) < count:
+                break
+            levels = of(count)
+            held = room / bytes_a_row(*_numbered(sample, levels), room, _beside(sample))
+            spoken_for = min(MOST_SPOKEN_FOR, max(1.0, offered / held))
+            if judge(exact, exact.rounded(levels)) <= spoken_for**0.5:
+                return levels
+    return all_there_are
+
+
+def learn_code(sample: SampleStore, levels: Levels, room: int) -> RowCode:
+    """A code for samples like these at the precision of these levels, with tables that pay in ``room`` bytes."""
+    return RowCode.learn(*_numbered(sample, levels), room, _beside(sample))
+
+
+def error(samples: SampleStore, levels: Levels) -> float:
+    """The mean square of what the values of these samples lose, relative to their own."""
+    rows = _nonzeros(samples)
+    lost = levels.read(np.maximum(1, levels.numbers(rows)), rows.ids).astype(np.float64) - rows.values
+    return float(np.square(lost).sum() / max(np.square(rows.values, dtype=np.float64).sum(), np.finfo(np.float64).tiny))
+
+
+def _numbered(samples: SampleStore, levels: Levels) -> tuple[Nonzeros, Levels, int]:
+    """The samples all of whose values are levels, by column and number; the levels, and the columns there are."""
+    numbered = by_column(levels.numbered(_nonzeros(samples)), samples.schema)
+    known = np.flatnonzero(numbered.all_of(numbered.values > 0))
+    return numbered.take(known), levels, samples.n_features
+
+
+def _beside(samples: SampleStore) -> int:
+    """The bytes of a row that are not its text: its length, in two bytes at most, and the columns."""
+    return 2 + samples.columns.width
+
+
+def _nonzeros(samples: SampleStore) -> Nonzeros:
+    return samples.rows.nonzeros(np.arange(len(samples)), samples.schema)

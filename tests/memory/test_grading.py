@@ -1,0 +1,141 @@
+"""At what precision a memory holds its samples: the one asked for, or as few levels as make no difference."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from sklearn.datasets import load_digits
+
+from helpers import assert_same_state
+from smartcl import SmartClassifier
+from smartcl.data.batch import Batch
+from smartcl.data.spec import InputSpec
+from smartcl.memory import SampleStore
+from smartcl.memory.grading import LADDER, choose_levels
+from smartcl.memory.replay_memory import ReplayMemory
+from smartcl.saved import StateError
+from smartcl.selection.reservoir import Reservoir
+
+X, Y = load_digits(return_X_y=True)
+X = X.astype(np.float32)
+
+
+def filled(precision: str | int, nbytes: int = 6000, x: np.ndarray = X, judge: object = None) -> ReplayMemory:
+    memory = ReplayMemory(InputSpec(x.shape[1], 10), nbytes, Reservoir(), whole=False, patience=3, precision=precision)
+    rng, alive = np.random.default_rng(0), np.ones(x.shape[1], dtype=bool)
+    for first in range(0, 1000, 50):
+        batch = Batch(torch.from_numpy(x[first : first + 50]), torch.from_numpy(Y[first : first + 50]))
+        memory.select(memory.candidates(batch, alive, {}, judge), None, rng)
+        assert memory.store.nbytes <= nbytes
+    return memory
+
+
+def test_fewer_levels_hold_more_samples() -> None:
+    held = {precision: len(filled(precision)) for precision in ("plain", "exact", 8, 4, 2)}
+    assert list(held.values()) == sorted(held.values())
+    assert held["exact"] > 1.4 * held["plain"]
+    assert held[2] > 3 * held["plain"]
+
+
+def test_exact_is_exact() -> None:
+    stored = filled("exact").store.gather(np.arange(100)).x.numpy()
+    assert all((row == X[:1000]).all(axis=1).any() for row in stored)
+
+
+def test_dense_floats_take_a_fraction_of_their_bytes() -> None:
+    x = np.random.default_rng(0).normal(size=(1000, 64)).astype(np.float32)
+    coarse, exact = filled(16, 20_000, x), filled("exact", 20_000, x)
+    assert len(coarse) > 5 * len(exact)
+    assert coarse.store.code is not None
+    assert exact.store.code is None  # too many values to be levels: formats of their own
+
+
+@pytest.mark.parametrize(
+    ("precision", "said"), [("exact", "values exact"), (4, "4 levels a value"), (2, "2 levels a value")]
+)
+def test_a_memory_says_its_precision(precision: str | int, said: str) -> None:
+    assert repr(filled(precision)).endswith(said)
+    assert "level" not in repr(filled("plain"))
+
+
+def test_auto_takes_the_first_levels_that_cannot_be_told_apart() -> None:
+    x = np.random.default_rng(0).normal(size=(400, 5)).astype(np.float32)
+    store = SampleStore.empty(5, sparse=False).pack(torch.from_numpy(x), np.zeros(400, dtype=int))
+
+    def judge(samples: SampleStore, coarse: SampleStore) -> float:
+        index = np.arange(len(samples))
+        return float((samples.gather(index).x - coarse.gather(index).x).abs().mean()) / 0.1
+
+    found = choose_levels(store, store, "auto", 10_000, 400, judge)
+    assert found is not None
+    assert len(found) + 1 in LADDER
+    assert judge(store, store.rounded(found)) <= 1
+    coarser = choose_levels(store, store, LADDER[LADDER.index(len(found) + 1) - 1], 10_000)
+    assert coarser is not None
+    assert judge(store, store.rounded(coarser)) > 1
+    # Where each sample held speaks for many, more may change.
+    pressed = choose_levels(store, store, "auto", 200, 10_000, judge)
+    assert pressed is not None
+    assert len(pressed) < len(found)
+    assert choose_levels(store, store, "auto", 10_000, 400, lambda *_: np.inf) is None
+    assert choose_levels(store, store, "auto", 10_000) is None
+
+
+def test_without_a_judge_auto_is_exact() -> None:
+    assert_same_state(filled("auto").store.state_dict(), filled("exact").store.state_dict())
+
+
+def test_levels_follow_the_stream() -> None:
+    """What comes later is ten times as large: the levels learned first would lose most of it."""
+    x = X[:1000] * np.where(np.arange(1000) < 300, 1, 10)[:, None].astype(np.float32)
+    store = filled(4, x=x).store
+    assert store.code is not None
+    assert store.code.levels.values.max() > 100
+
+
+def test_a_saved_memory_of_another_precision_is_refused() -> None:
+    state = filled(4).state_dict()
+    for precision in ("exact", "plain", 3):
+        other = ReplayMemory(InputSpec(64, 10), 6000, Reservoir(), whole=False, patience=3, precision=precision)
+        with pytest.raises(StateError, match=r"rows\.code must be of the precision"):
+            other.load_state_dict(state)
+
+
+@pytest.mark.parametrize("precision", ["exact", 3, "auto"])
+def test_learning_on_is_as_if_never_stopped(precision: str | int, tmp_path: Path) -> None:
+    model = SmartClassifier("4kB", precision=precision, hidden=(16,), iterations=2, random_state=0)
+    model.partial_fit(X[:800], Y[:800])
+    assert model.memory_.store.code is not None
+    model.save(tmp_path / "model")
+    others = [SmartClassifier.load(tmp_path / "model"), pickle.loads(pickle.dumps(model))]
+    for each in (model, *others):
+        each.partial_fit(X[800:1200], Y[800:1200])
+    for other in others:
+        assert_same_state(other.learner_.state_dict(), model.learner_.state_dict())
+        assert repr(other.memory_) == repr(model.memory_)
+
+
+def test_coarse_values_are_told_apart_by_how_much_a_batch_moves_the_answers() -> None:
+    model = SmartClassifier("4kB", precision="auto", hidden=(16,), iterations=5, random_state=0)
+    model.partial_fit(X[:400], Y[:400])
+    learner = model.learner_
+    store = SampleStore.empty(64, sparse=False).pack(torch.from_numpy(X[400:500]), Y[400:500])
+    assert learner.told_apart(store, store) == np.inf  # it is too early to say
+    model.partial_fit(X[400:600], Y[400:600])
+    learner = model.learner_
+    told = []
+    for count in (2, 4, 16):
+        levels = choose_levels(store, store, count, 10_000)
+        assert levels is not None
+        coarse = store.rounded(levels)
+        changed = learner.predict_proba(coarse.gather(np.arange(100)).x) - learner.predict_proba(
+            torch.from_numpy(X[400:500])
+        )
+        told.append(learner.told_apart(store, coarse))
+        assert told[-1] == pytest.approx(float(changed.abs().sum(dim=1).mean()) / 2 / learner.moved, rel=1e-3)
+    assert learner.told_apart(store, store) == 0
+    assert told[0] > told[1] > told[2] > 0
