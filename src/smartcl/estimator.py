@@ -33,6 +33,8 @@ from smartcl.estimator_input import (
 )
 from smartcl.fitted import Built, Fitted, Labels, check_family, labels_of, positions
 from smartcl.learners.factory import Factory
+from smartcl.learners.forgetting import forget_samples, relearn
+from smartcl.learners.ids import ids_of, kept_ids
 from smartcl.learners.learner import Learner
 from smartcl.learners.methods import Method, registered_name
 from smartcl.memory.replay_memory import ReplayMemory
@@ -119,13 +121,18 @@ class SmartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self.__dict__ = draft.__dict__
         return self
 
-    def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> SmartClassifier:
-        """Learn these rows in their order. ``classes``, if given at the first call, are all there will ever be."""
+    def partial_fit(
+        self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None, ids: ArrayLike | None = None
+    ) -> SmartClassifier:
+        """Learn these rows in their order. ``classes``, if given at the first call, are all there will ever be.
+
+        ``ids`` are kept beside the rows, eight bytes each, so that ``forget`` can find them: with all calls or none.
+        """
         with self._one_at_a_time():
             if self.__sklearn_is_fitted__():
-                self._go_on(X, y, classes)
+                self._go_on(X, y, classes, ids)
             else:
-                self._begin(X, y, classes)
+                self._begin(X, y, classes, ids)
         return self
 
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
@@ -150,20 +157,59 @@ class SmartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     @property
     def memory_(self) -> ReplayMemory:
-        """What is remembered, and what it costs."""
-        return self._known("memory_").learner.memory
+        """What is remembered, and what it costs; ``export()`` shows the samples themselves."""
+        fitted = self._known("memory_")
+        names = getattr(self, "feature_names_in_", None)
+        return fitted.learner.memory.named(fitted.names, None if names is None else names.tolist())
 
-    def save(self, folder: str | os.PathLike[str]) -> None:
-        """Write all that the future depends on: weights, averages, optimizer, memory, random state."""
+    def forget(self, ids: ArrayLike, retrain_from_memory: bool = False) -> int:
+        """Remove the samples with these ids from memory, for good; how many there were.
+
+        Their bytes are gone at once, and from the folder with the next ``save(folder, only=True)``. The weights may
+        keep what the samples taught them: with ``retrain_from_memory`` they begin anew from the samples left.
+        """
         check_is_fitted(self)
         with self._one_at_a_time():
+            fitted = self._fitted
+            with fitted.learner.all_or_nothing():
+                count = forget_samples(fitted.learner, ids_of(np.atleast_1d(np.asarray(ids)).tolist()))
+                left = self._relearned(fitted) if retrain_from_memory else fitted
+            self._fitted = left
+        return count
+
+    def _relearned(self, fitted: Fitted) -> Fitted:
+        """The same memory, and a learner that has seen nothing else."""
+        seed = int(fitted.learner.rng.integers(2**31 - 1))
+        learner = fitted.built.learner(seed)
+        if len(fitted.names) > learner.spec.n_classes:
+            learner.add_classes(len(fitted.names))
+        relearn(learner, fitted.learner.memory.store, self.batch_size)
+        return replace(fitted, learner=learner)
+
+    @property
+    def companions_(self) -> Mapping[str, Any]:
+        """What others keep in the folder of this model, by name."""
+        return self._known("companions_").companions
+
+    def save(
+        self, folder: str | os.PathLike[str], companions: Mapping[str, Any] | None = None, only: bool = False
+    ) -> None:
+        """Write all that the future depends on: weights, averages, optimizer, memory, random state.
+
+        The state saved before is kept beside it, unless it is to be the ``only`` one. ``companions`` are what others
+        keep in the same folder, in the place of what they kept there before.
+        """
+        check_is_fitted(self)
+        with self._one_at_a_time():
+            if companions is not None:
+                self._fitted = replace(self._fitted, companions=companions)
             names = getattr(self, "feature_names_in_", None)
             state = {
                 "estimator": saved_arguments(self.get_params(deep=False)),
                 "feature_names": None if names is None else names.tolist(),
                 **self._fitted.registered().state_dict(),
             }
-            save_state(folder, state)
+            save_state(folder, state, only)
 
     @classmethod
     def load(cls, folder: str | os.PathLike[str]) -> SmartClassifier:
@@ -188,16 +234,16 @@ class SmartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         model.feature_names_in_ = np.array(feature_names, dtype=object)
         return model
 
-    def _begin(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None) -> None:
+    def _begin(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None, ids: ArrayLike | None) -> None:
         draft, rows, labels = self._drafted(X, y)
         known = np.unique(labels if classes is None else labels_of(np.asarray(classes)))
         check_family(labels, known, "classes do")
         draft._fitted = self._new(rows, known, check_random_state(self.random_state), fixed=classes is not None)
         draft._fitted.refuse_strangers(np.setdiff1d(labels, known))
-        self._learn(draft._fitted, rows, labels, np.arange(len(labels)))
+        self._learn(draft._fitted, rows, labels, np.arange(len(labels)), ids)
         self.__dict__ = draft.__dict__
 
-    def _go_on(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None) -> None:
+    def _go_on(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None, ids: ArrayLike | None) -> None:
         fitted, learner, known = self._fitted, self._fitted.learner, self._fitted.names
         fitted.built.check_same(self._asked(fitted.built.spec))
         rows, labels = self._validate(self, X, y, reset=False)
@@ -211,14 +257,15 @@ class SmartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 if len(strangers):
                     self._fitted = replace(fitted, names=np.concatenate([known, strangers]))
                     learner.add_classes(len(self._fitted.names))
-                self._learn(self._fitted, rows, labels, np.arange(len(labels)))
+                self._learn(self._fitted, rows, labels, np.arange(len(labels)), ids)
         except BaseException:
             if learner.spec.n_classes == len(known):  # undone, not merely interrupted after it was done
                 self._fitted = fitted
             raise
 
-    def _learn(self, fitted: Fitted, rows: Rows, labels: Labels, order: Ints) -> None:
-        data = Batch(rows, torch.from_numpy(positions(fitted.names, labels)))
+    def _learn(self, fitted: Fitted, rows: Rows, labels: Labels, order: Ints, ids: ArrayLike | None = None) -> None:
+        kept = kept_ids(fitted.learner, ids)
+        data = Batch(rows, torch.from_numpy(positions(fitted.names, labels)), ids=kept)
         for start in range(0, len(order), self.batch_size):
             fitted.learner.observe(data.take(order[start : start + self.batch_size]))
 

@@ -15,6 +15,7 @@ from smartcl.data.batch import Batch, Ints, Rows, take_rows
 from smartcl.data.spec import InputSpec
 from smartcl.learners.checks import check_batch, check_rows, generator_state, largest
 from smartcl.learners.extra_columns import check_logits, check_task
+from smartcl.learners.ids import id_column, id_dtype, saved_with_ids
 from smartcl.learners.model import Model
 from smartcl.learners.recipe import Recipe
 from smartcl.learners.transaction import Transactional
@@ -70,6 +71,8 @@ class Learner(Transactional):
         self.rng = np.random.default_rng(seed)
         self.memory = ReplayMemory(spec, memory, selector, whole, patience)
         self.model = Model(spec, recipe, regularizers, self.rng)
+        #: Whether the ids that come with batches are stored, so that single samples can be forgotten.
+        self.keeps_ids = False
         #: Batches learned, of which those since the last consolidation count where it comes on a schedule.
         self.batches = 0
 
@@ -95,7 +98,7 @@ class Learner(Transactional):
         batch = check_batch(batch, self.spec)
         if "task" in (self.extra_dtypes or ()):
             check_task(batch)
-        self.memory.check_room(batch, self.extra_columns)
+        self.memory.check_room(batch, self.columns_beside)
         return batch
 
     def check_finite(self, values: Iterable[torch.Tensor], batch: Batch) -> None:
@@ -147,8 +150,12 @@ class Learner(Transactional):
     def remember(self, batch: Batch) -> Observation:
         """Store the batch's schematic form; over budget, let the selector choose."""
         alive = self.model.network.alive().numpy()
-        candidates = self.memory.candidates(batch, alive, self.extra_columns(batch))
+        candidates = self.memory.candidates(batch, alive, self.columns_beside(batch))
         return self.memory.select(candidates, partial(_Geometry, self, candidates), self.rng)
+
+    def columns_beside(self, batch: Batch) -> ExtraColumns:
+        """All that is stored beside each sample of a batch."""
+        return {**self.extra_columns(batch), **id_column(self, batch)}
 
     def extra_columns(self, batch: Batch) -> ExtraColumns:
         """What this method stores beside each sample; nothing, unless it says so."""
@@ -205,7 +212,9 @@ class Learner(Transactional):
             self.begin_batch()
             self.batches = saved.whole("batches", 0)
             self.model.load_state_dict(saved.entries("model"))
-            self.memory.load_state_dict(saved.part("memory"), n_classes, self.extra_dtypes)
+            self.keeps_ids = saved_with_ids(saved)
+            dtypes = None if self.extra_dtypes is None else {**self.extra_dtypes, **id_dtype(self)}
+            self.memory.load_state_dict(saved.part("memory"), n_classes, dtypes)
             check_logits(self.memory.store, self.model.network.head.out_features)
             self.rng.bit_generator.state = generator_state(saved.part("rng"))
             self.finish_batch()
