@@ -21,7 +21,7 @@ def mixed_rows(count: int, seed: int = 0) -> list[dict[str, Any]]:
     rng = np.random.default_rng(seed)
     rows: list[dict[str, Any]] = []
     for number in range(count):
-        size, colour = float(rng.normal().round(3)), str(rng.choice(["red", "green", "blue"]))
+        size, colour = round(float(rng.normal()), 3), str(rng.choice(["red", "green", "blue"]))
         rows.append(
             {
                 "id": f"row-{number}",

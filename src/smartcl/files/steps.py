@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 
 import numpy as np
 
@@ -93,20 +92,19 @@ class _Cutter:
         self.strangers: dict[str, None] = {}
 
 
-def first_rows(blocks: Iterator[Block], least: int) -> tuple[list[Block], Records]:
-    """The first blocks, until they have so many rows, and these rows as the source has them."""
+def first_rows(blocks: Iterator[Block], count: int) -> tuple[list[Block], Records]:
+    """The first blocks, until they have so many rows, and these rows, no more, as the source has them."""
     taken: list[Block] = []
     parts: list[Records] = []
-    while sum(len(part.at) for part in parts) < least:
-        block = next(islice(blocks, 1), None)
+    while sum(len(part.at) for part in parts) < count:
+        block = next(blocks, None)
         if block is None:
             break
         taken.append(block)
         parts.append(block.parse(None))
     names = dict.fromkeys(name for part in parts for name in part.columns)
-    columns = {name: [value for part in parts for value in _column(part, name)] for name in names}
-    count = sum(len(part.at) for part in parts)
-    return taken, Records(columns, count, np.arange(count))
+    columns = {name: [value for part in parts for value in _column(part, name)][:count] for name in names}
+    return taken, Records.of(columns)
 
 
 def _column(part: Records, name: str) -> Sequence[object]:
