@@ -13,7 +13,10 @@ import numpy as np
 QUICK = {"hidden": (12,), "iterations": 2, "lr": 1e-2}
 QUICK_OPTIONS = ["--set", "hidden=12", "--set", "iterations=2", "--set", "lr=0.01"]
 
-WORDS = {"spam": "free prize winner call now claim cash urgent", "ham": "lunch tomorrow home sorry thanks meeting later ok"}
+WORDS = {
+    "spam": "free prize winner call now claim cash urgent",
+    "ham": "lunch tomorrow home sorry thanks meeting later ok",
+}
 
 
 def mixed_rows(count: int, seed: int = 0) -> list[dict[str, Any]]:

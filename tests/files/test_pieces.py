@@ -28,7 +28,9 @@ class Trickle(ByteStream):
 FIELDS = st.text(st.sampled_from('ab ,"\n'), max_size=6)
 
 
-@given(st.lists(st.lists(FIELDS, min_size=2, max_size=2), min_size=1, max_size=8), st.lists(st.integers(1, 9), max_size=20))
+@given(
+    st.lists(st.lists(FIELDS, min_size=2, max_size=2), min_size=1, max_size=8), st.lists(st.integers(1, 9), max_size=20)
+)
 def test_records_are_never_cut(rows: list[list[str]], sizes: list[int]) -> None:
     text = io.StringIO(newline="")
     csv.writer(text, lineterminator="\n").writerows(rows)

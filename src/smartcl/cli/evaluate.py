@@ -57,14 +57,21 @@ def show(result: dict[str, Any]) -> None:
         highlight=False,
         soft_wrap=True,
     )
-    for table in (_over_time(result), _by_class(result), _confusion(result), _calibration(result)):
+    tables = {
+        "Accuracy over time": _over_time(result),
+        "By class": _by_class(result),
+        "Confusion: labels by row, predictions by column": _confusion(result),
+        "Calibration": _calibration(result),
+    }
+    for title, table in tables.items():
+        console.print(f"\n[italic]{title}[/italic]")
         console.print(table)
     for why, count in result["skipped"].items():
         console.print(f"skipped: {count:,} {escape(why)}", highlight=False)
 
 
 def _over_time(result: dict[str, Any]) -> Table:
-    table = _table("Accuracy over time", "rows", "accuracy")
+    table = _table("rows", "accuracy")
     step = -(-len(result["over_time"]) // 10)
     for point in result["over_time"][step - 1 :: step]:
         table.add_row(f"{point['rows']:,}", _share(point["accuracy"]))
@@ -72,7 +79,7 @@ def _over_time(result: dict[str, Any]) -> Table:
 
 
 def _by_class(result: dict[str, Any]) -> Table:
-    table = _table("By class", "class", "rows", "precision", "recall", "F1")
+    table = _table("class", "rows", "precision", "recall", "F1")
     for line in sorted(result["classes"], key=lambda line: -line["rows"])[:MOST_SHOWN]:
         shares = (_share(line[name]) for name in ("precision", "recall", "f1"))
         table.add_row(escape(line["class"]), f"{line['rows']:,}", *shares)
@@ -82,21 +89,21 @@ def _by_class(result: dict[str, Any]) -> Table:
 def _confusion(result: dict[str, Any]) -> Table:
     names = [line["class"] for line in sorted(result["classes"], key=lambda line: -line["rows"])[:MOST_SHOWN]]
     counts = {(cell["label"], cell["prediction"]): cell["rows"] for cell in result["confusion"]}
-    table = _table("Confusion: labels by row, predictions by column", "", *map(escape, names))
+    table = _table("", *map(escape, names))
     for label in names:
         table.add_row(escape(label), *(f"{counts.get((label, said), 0):,}" for said in names))
     return table
 
 
 def _calibration(result: dict[str, Any]) -> Table:
-    table = _table("Calibration", "probability", "rows", "said", "true")
+    table = _table("probability", "rows", "said", "true")
     for line in result["calibration"]:
         table.add_row(f"{line['from']:.0%} on", f"{line['rows']:,}", _share(line["said"]), _share(line["true"]))
     return table
 
 
-def _table(title: str, first: str, *others: str) -> Table:
-    table = Table(title=title, title_justify="left", box=None, pad_edge=False)
+def _table(first: str, *others: str) -> Table:
+    table = Table(box=None, pad_edge=False)
     table.add_column(first)
     for name in others:
         table.add_column(name, justify="right")

@@ -53,15 +53,16 @@ def show(result: dict[str, Any]) -> None:
         say(f"predicted before learned: {result['accuracy']:.1%}, in the last tenth {result['recent_accuracy']:.1%}")
     if result["doubt"] is not None:
         say(f"doubts the labels by {result['doubt']:.0%}")
+    for title, table in (("Remembered", _by_class(result)), ("Strongest features", _strongest(result))):
+        console.print(f"\n[italic]{title}[/italic]")
+        console.print(table)
     say("")
-    console.print(_by_class(result))
-    console.print(_strongest(result))
     for line in passed_over_lines(result["passed_over"]):
         say(line)
 
 
 def _by_class(result: dict[str, Any]) -> Table:
-    table = Table(title="Remembered", title_justify="left", box=None, pad_edge=False)
+    table = Table(box=None, pad_edge=False)
     table.add_column("class")
     table.add_column("samples", justify="right")
     counts = sorted(result["held_by_class"].items(), key=lambda item: -item[1])
@@ -73,7 +74,7 @@ def _by_class(result: dict[str, Any]) -> Table:
 
 
 def _strongest(result: dict[str, Any]) -> Table:
-    table = Table(title="Strongest features", title_justify="left", box=None, pad_edge=False)
+    table = Table(box=None, pad_edge=False)
     table.add_column("feature")
     table.add_column("weight", justify="right")
     for line in result["strongest_features"]:

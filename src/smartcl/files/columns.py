@@ -18,8 +18,8 @@ NUMBER, TRUTH, DATE, CATEGORY, TEXT, INDEXED, IGNORED = KINDS = (
 #: The kinds that are read as numbers.
 AS_NUMBERS = (NUMBER, TRUTH, DATE)
 
-#: What a date becomes: the days since 1970, and where it stands in the year, the week and the day.
-DATE_PARTS = ("day", "year sin", "year cos", "week sin", "week cos", "hour sin", "hour cos")
+#: What a date becomes: the years since the mean of the first rows, and its place in the year, the week and the day.
+DATE_PARTS = ("years", "year sin", "year cos", "week sin", "week cos", "hour sin", "hour cos")
 
 #: Hashed features: so many, unless the schema says otherwise.
 USUAL_WIDTH = 1 << 18
@@ -29,7 +29,8 @@ MOST_SLOTS = 1 << 16
 
 @dataclass(frozen=True)
 class Column:
-    """One column. ``fill`` stands where a number or a date is missing, and ``missing`` adds a feature that says so.
+    """One column. ``fill``, the mean of the first rows (of a date in days since 1970), stands where a value is missing,
+    and ``missing`` adds a feature that says so.
 
     A category of a dense table has ``slots``: each name takes the next free one, and what comes when all are taken
     shares the last. ``why`` is the reason for which a column is ignored.

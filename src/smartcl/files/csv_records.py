@@ -31,7 +31,11 @@ def delimiter_of(header: str) -> str:
 def header_of(name: str, first: bytes) -> list[str]:
     """The names of the columns, from the first record of a file."""
     text = first.decode("utf-8-sig", "replace")
-    names = [column.strip() for column in next(csv.reader([text], delimiter=delimiter_of(text)), [])]
+    try:
+        lines = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter_of(text))
+        names = [column.strip() for column in next(lines, [])]
+    except csv.Error as error:
+        raise ValueError(f"{name} is not CSV: its first line cannot name columns: {error}") from None
     if not any(names):
         raise ValueError(f"{name} is empty: its first line must name the columns")
     if len(names) > MOST_COLUMNS:

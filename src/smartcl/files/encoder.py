@@ -103,8 +103,9 @@ class Encoder:
         self._units = np.array([DAY_SECONDS if column.kind == DATE else 1.0 for column in self._numeric])
         self._fill = np.array([column.fill for column in self._numeric])
         # a sparse row is scaled but never centred: what is usual has to be zero in it
-        centred = [schema.sparse and column.kind != TRUTH for column in self._numeric]
+        centred = [column.kind == DATE or (schema.sparse and column.kind != TRUTH) for column in self._numeric]
         self._origin = np.where(centred, self._fill, 0.0) if centred else self._fill
+        self._scale = np.array([YEAR_DAYS if column.kind == DATE else 1.0 for column in self._numeric])
         self._dates = [(place, self._first[c.name]) for place, c in enumerate(self._numeric) if c.kind == DATE]
 
     def parse(self, records: Records) -> Parsed:
@@ -150,7 +151,7 @@ class Encoder:
     def _own_features(self, rows: Parsed, odd: Odd) -> NDArray[np.float32]:
         features = np.zeros((len(rows), len(self.schema.feature_names)), dtype=np.float32)
         numbers, lost = self._filled(rows.numbers, odd)
-        features[:, self._value_at] = numbers - self._origin
+        features[:, self._value_at] = (numbers - self._origin) / self._scale
         if lost is not None:
             features[:, self._missing_at] = lost[:, self._says_missing]
         for place, first in self._dates:

@@ -63,17 +63,19 @@ class TableModel:
     def learn(self, step: Step) -> None:
         """Predict the rows of a step, then learn them."""
         progress, rows, odd = self.progress, step.rows, Odd()
-        if len(rows):
-            x = self.encoder.encode(rows, odd)
-            labels = np.array(rows.labels, dtype=str)
-            begun = self.classifier.__sklearn_is_fitted__()
-            right = int((self.classifier.predict(as_given(x)) == labels).sum()) if begun else 0
-            late = np.setdiff1d(labels, self.classifier.classes_).tolist() if begun else []
-            self.classifier.partial_fit(as_given(x), labels, ids=rows.ids)
-            progress.late_classes.update(dict.fromkeys(late, progress.rows))
-            progress.odd.add(odd)
-            progress.count(len(rows), len(rows) * begun, right)
+        if not len(rows):
+            progress.pass_over(step)
+            return
+        x = as_given(self.encoder.encode(rows, odd))
+        labels = np.array(rows.labels, dtype=str)
+        begun = self.classifier.__sklearn_is_fitted__()
+        right = int((self.classifier.predict(x) == labels).sum()) if begun else 0
+        late = np.setdiff1d(labels, self.classifier.classes_).tolist() if begun else []
+        self.classifier.partial_fit(x, labels, ids=rows.ids)
+        progress.late_classes.update(dict.fromkeys(late, progress.rows))
+        progress.odd.add(odd)
         progress.pass_over(step)
+        progress.count(len(rows), len(rows) * begun, right)
 
     def answers(self, source: Source | Any, odd: Odd | None = None) -> Iterator[Answered]:
         """The model's answers to all rows of a source, block by block; it learns nothing."""
