@@ -1,4 +1,4 @@
-"""Damaged input files: whatever is in them, ``train`` and ``predict`` learn what can be read, or say in one line why not.
+"""Damaged input files: ``train`` and ``predict`` take what can be read of them, or say in one line why not.
 
 A good file of each format is mutated from a seed: bytes flipped, cut, doubled, replaced by odd ones. Exit code 0 or 2,
 one line on stderr that is no defect, and an answer within ten seconds.

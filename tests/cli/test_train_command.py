@@ -13,8 +13,8 @@ import time
 from pathlib import Path
 
 import pytest
-from files.made_tables import QUICK_OPTIONS, csv_text, mixed_rows, text_rows, write_csv
 
+from files.made_tables import QUICK_OPTIONS, csv_text, mixed_rows, text_rows, write_csv
 from smartcl import SmartClassifier, TableModel
 from smartcl.cli.app import call
 

@@ -45,7 +45,8 @@ def text_rows(count: int, seed: int = 0) -> list[dict[str, Any]]:
     for _ in range(count):
         label = str(rng.choice(["spam", "ham"]))
         own = rng.choice(WORDS[label].split(), 4).tolist()
-        rows.append({"label": label, "message": " ".join([*own, *rng.choice("a the it you we".split(), 3).tolist()])})
+        others = rng.choice(["a", "the", "it", "you", "we"], 3).tolist()
+        rows.append({"label": label, "message": " ".join([*own, *others])})
     return rows
 
 

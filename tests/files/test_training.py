@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from files.made_tables import QUICK, csv_text, mixed_rows, text_rows, write_csv
 from helpers import assert_same_state
-
 from smartcl import train_stream
 from smartcl.files.table_model import TableModel
 from smartcl.persistence import load_state, only_trainer
@@ -90,7 +90,7 @@ def test_a_reader_that_fails_leaves_what_was_learned(tmp_path: Path) -> None:
     path = packed_csv(tmp_path, mixed_rows(3000))
     data = path.read_bytes()
     path.write_bytes(data[: len(data) // 2])
-    with pytest.raises(ValueError, match="rows.csv.gz is damaged, or was cut off"):
+    with pytest.raises(ValueError, match=r"rows\.csv\.gz is damaged, or was cut off"):
         train_once(path, tmp_path / "cut")
     learned = TableModel.load(tmp_path / "cut").progress.rows
     assert 0 < learned < 3000
@@ -112,7 +112,7 @@ def test_a_file_is_never_learned_twice_and_new_ones_are(tmp_path: Path) -> None:
         file.write(csv_text(rows[:7]).partition("\n")[2])
     assert train_once([first, second], out, resume=True).progress.rows == 307
     write_csv(first, rows[50:])
-    with pytest.raises(ValueError, match="a.csv is not the file that was read before"):
+    with pytest.raises(ValueError, match=r"a\.csv is not the file that was read before"):
         train_once(first, out, resume=True)
 
 
