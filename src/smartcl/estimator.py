@@ -38,6 +38,8 @@ from smartcl.learners.ids import ids_of, kept_ids
 from smartcl.learners.learner import Learner
 from smartcl.learners.methods import Method, registered_name
 from smartcl.memory.replay_memory import ReplayMemory
+from smartcl.network.onnx_graph import save_network
+from smartcl.network.plain import PlainNetwork
 from smartcl.persistence import attached, detached, load_state, save_state
 from smartcl.saved import Saved
 from smartcl.settings import shown
@@ -210,6 +212,16 @@ class SmartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 **self._fitted.registered().state_dict(),
             }
             save_state(folder, state, only)
+
+    def to_torch(self) -> PlainNetwork:
+        """A plain PyTorch module from raw rows to probabilities, columns as in ``classes_``; it shares nothing."""
+        check_is_fitted(self)
+        with self._fitted.learner.finished() as learner:
+            return learner.plain()
+
+    def to_onnx(self, path: str | os.PathLike[str]) -> None:
+        """The same as an ONNX file; the classes stand in its metadata."""
+        save_network(self.to_torch(), path, [str(name) for name in self.classes_])
 
     @classmethod
     def load(cls, folder: str | os.PathLike[str]) -> SmartClassifier:

@@ -14,6 +14,7 @@ from smartcl.data.batch import Rows
 from smartcl.estimator import SmartClassifier
 from smartcl.files.columns import ColumnSchema
 from smartcl.files.encoder import Encoder, Odd
+from smartcl.files.plain_table import PlainTable
 from smartcl.files.progress import Progress
 from smartcl.files.records import Block, Records
 from smartcl.files.sources import Source, source_of
@@ -101,6 +102,14 @@ class TableModel:
     def predict(self, source: Any) -> NDArray[Any]:
         """The most likely label of each row that could be read."""
         return np.array([name for answered in self.answers(source) for name in answered.best])
+
+    def to_torch(self) -> PlainTable:
+        """A plain PyTorch module from numbers, NaN where missing, to probabilities; for tables of numbers."""
+        return PlainTable(self.schema, self.classifier.to_torch())
+
+    def to_onnx(self, path: str | os.PathLike[str]) -> None:
+        """The same as an ONNX file; classes and columns stand in its metadata."""
+        self.to_torch().save_onnx(path, self.classes)
 
     def save(self, folder: str | os.PathLike[str], only: bool = False) -> None:
         """Write all that the future depends on, atomically; the state before is kept beside it unless ``only``."""

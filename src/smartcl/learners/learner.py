@@ -25,6 +25,7 @@ from smartcl.memory.replay_memory import ExtraColumns, Observation, ReplayMemory
 from smartcl.network.denormals import flushed_denormals
 from smartcl.network.gradients import Trace, trace
 from smartcl.network.inputs import Prepared, prepare
+from smartcl.network.plain import PlainNetwork, plain_network
 from smartcl.regularizers.regularizer import Regularizer
 from smartcl.saved import Saved
 
@@ -182,6 +183,14 @@ class Learner(Transactional):
     def classifier(self) -> Callable[[Prepared], torch.Tensor]:
         """From rows to probabilities, as things are now: the averaged weights', where there is an average."""
         return lambda rows: probabilities(self.model.predictor(rows))
+
+    def plain(self) -> PlainNetwork:
+        """What predicts, as a plain PyTorch module; a method that does not predict by its network has none."""
+        if type(self).classifier is not Learner.classifier:
+            raise ValueError(
+                f"{type(self).__name__} does not predict by its network alone, which is all that can go out"
+            )
+        return plain_network(self.model.predictor, self.spec)
 
     def add_classes(self, n_classes: int) -> None:
         """Make room for classes first seen now."""
