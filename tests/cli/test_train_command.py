@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -253,3 +254,21 @@ def test_a_read_only_folder_is_one_line(trained: Path, tmp_path: Path, capsys: p
         assert "nothing can be written there" in capsys.readouterr().err
     finally:
         trained.chmod(0o700)
+
+
+def test_a_disk_without_room_is_one_line_and_the_checkpoint_before_is_whole(tmp_path: Path) -> None:
+    path, out = write_csv(tmp_path / "rows.csv", mixed_rows(3000)), tmp_path / "model"
+    options = ["--label", "kind", "--out", str(out), "--memory", "1MB", "--checkpoint-rows", "200", *QUICK_OPTIONS]
+
+    def no_room() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (66_000, 66_000))
+
+    command = [*SMARTCL, "train", str(path), *options]
+    done = subprocess.run(command, capture_output=True, text=True, preexec_fn=no_room, check=False)
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1] == (
+        f"smartcl: {out}: File too large: what was learned last is not saved, the checkpoint before is whole"
+    )
+    assert 0 < TableModel.load(out).progress.rows < 3000
+    assert call(["train", str(path), *options, "--resume"]) == 0
+    assert TableModel.load(out).progress.rows == 3000

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from files.made_tables import QUICK, csv_text, mixed_rows, text_rows, write_csv
 
+from files.made_tables import QUICK, csv_text, mixed_rows, text_rows, write_csv
 from smartcl import TableModel, train_stream
 from smartcl.files import csv_records
 from smartcl.files.encoder import Encoder, Odd

@@ -142,11 +142,14 @@ class Training:
         folder, model = self.checkpoints.folder, self.model
         if folder is None or model is None or not model.progress.rows:
             return
-        model.save(folder)
-        text = model.schema.as_text().encode()
-        path = folder / SCHEMA
-        if not path.is_file() or path.read_bytes() != text:
-            write_file(path, text)
+        text, path = model.schema.as_text().encode(), folder / SCHEMA
+        try:
+            model.save(folder)
+            if not path.is_file() or path.read_bytes() != text:
+                write_file(path, text)
+        except OSError as error:
+            why = f"{error.strerror or error}: what was learned last is not saved, the checkpoint before is whole"
+            raise type(error)(error.errno, why, str(folder)) from None
 
 
 def check_out(folder: Path, resume: bool, overwrite: bool) -> bool:
