@@ -38,9 +38,9 @@ def _trained(root: Path, ending: str) -> tuple[Path, Path, str]:
     path, folder = root / f"rows.{ending}", root / f"model-{ending}"
     path.write_bytes(good_file(ending))
     options = ("--out", str(folder), "--checkpoint-rows", "50", *OPTIONS)
-    if _called(["train", str(path), *options])[0]:
+    if called(["train", str(path), *options])[0]:
         raise RuntimeError("a good file is refused")
-    return folder, path, _called(["predict", str(folder), str(path), "--proba"])[1]
+    return folder, path, called(["predict", str(folder), str(path), "--proba"])[1]
 
 
 def _attempt(folders: list[tuple[Path, Path, str]], seed: int) -> str:
@@ -50,8 +50,8 @@ def _attempt(folders: list[tuple[Path, Path, str]], seed: int) -> str:
         copy = Path(root) / "model"
         shutil.copytree(folder, copy)
         needed, what = _damage_bytes(copy, rng) if rng.random() < 0.6 else _damage_meaning(copy, rng)
-        code, out, err = _called(["predict", str(copy), str(path), "--proba"])
-        inspected = _called(["inspect", str(copy), "--json"])
+        code, out, err = called(["predict", str(copy), str(path), "--proba"])
+        inspected = called(["inspect", str(copy), "--json"])
     for exit_code, said in ((code, err), (inspected[0], inspected[2])):
         lines = [line for line in said.splitlines() if not line.startswith("smartcl: note: ")]
         if exit_code not in (0, 2) or (exit_code == 2 and len(lines) != 1) or "a defect" in said:
@@ -96,7 +96,8 @@ def _places(value: Any, where: str) -> list[tuple[Any, Any, str]]:
     return found
 
 
-def _called(arguments: list[str]) -> tuple[int, str, str]:
+def called(arguments: list[str]) -> tuple[int, str, str]:
+    """A command in this process: its exit code, and what it said on stdout and stderr."""
     out, err = io.StringIO(), io.StringIO()
     with redirect_stdout(out), redirect_stderr(err):
         code = call(arguments)

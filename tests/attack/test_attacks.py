@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from benchmarks.attack import bad_inputs, folders, input_files, interrupts, saves, threads, train_kills, trained_folders
+from benchmarks.attack import bad_inputs, folders, input_files, interrupts, readers, saves, threads, train_kills
+from benchmarks.attack import trained_folders as trained
 from benchmarks.attack.interrupts import CALLS, Case
 from benchmarks.attack.models import Kind
 from benchmarks.attack.tries import EXAMPLES, Findings
@@ -43,8 +44,12 @@ def test_damaged_input_files_are_read_or_refused_in_one_line() -> None:
 
 
 def test_damaged_folders_of_a_training_are_refused_or_the_same() -> None:
-    assert_nothing_broke(trained_folders.attack(40))
+    assert_nothing_broke(trained.attack(40))
 
 
 def test_a_killed_training_ends_where_one_that_never_was_does() -> None:
     assert_nothing_broke(train_kills.attack(3, rows=1200))
+
+
+def test_readers_beside_a_training_never_fail() -> None:
+    assert_nothing_broke(readers.attack(12))

@@ -214,20 +214,6 @@ def wait_for(condition, seconds: float = 60.0) -> None:
         time.sleep(0.05)
 
 
-def test_readers_beside_a_training_never_fail(tmp_path: Path) -> None:
-    path, out = write_csv(tmp_path / "rows.csv", mixed_rows(1200)), tmp_path / "model"
-    few = write_csv(tmp_path / "few.csv", mixed_rows(3))
-    options = ["--label", "kind", "--out", str(out), "--checkpoint-rows", "50", *QUICK_OPTIONS]
-    with subprocess.Popen([*SMARTCL, "train", str(path), *options]) as process:
-        wait_for(lambda: (out / "model.json").exists())
-        codes = []
-        while process.poll() is None:
-            codes += [call(["inspect", str(out), "--json"]), call(["predict", str(out), str(few)])]
-    assert process.returncode == 0
-    assert len(codes) > 4
-    assert set(codes) == {0}
-
-
 def test_forget_takes_samples_out_of_every_file(
     trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
