@@ -5,8 +5,11 @@ BIN := $(VENV)/bin
 INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 READY := $(VENV)/.ready
 DEV_READY := $(VENV)/.ready-dev
+PEERS := .venv-peers
+PEERS_INSTALL := $(PEERS)/bin/pip install --quiet --disable-pip-version-check -c constraints-peers.txt
+PEERS_READY := $(PEERS)/.ready
 
-.PHONY: demo test lint bench results clean
+.PHONY: demo test lint bench peers results clean
 
 demo: $(READY)
 	$(BIN)/smartcl demo
@@ -23,6 +26,17 @@ lint: $(DEV_READY)
 bench: $(DEV_READY)
 	$(BIN)/python -m benchmarks
 
+# What smart is compared with, in an environment of its own, and the streams it is compared on.
+peers: $(PEERS_READY)
+	$(PEERS)/bin/python -m smartcl.paper.peers.suite
+
+$(PEERS_READY): pyproject.toml constraints.txt constraints-peers.txt
+	$(PYTHON) -m venv $(PEERS)
+	$(PEERS_INSTALL) torch==2.13.0
+	$(PEERS_INSTALL) -e . river pandas sortedcontainers tqdm pytest
+	$(PEERS_INSTALL) --no-deps deep-river torchviz graphviz || echo 'deep-river cannot be had here: its row stays empty'
+	touch $@
+
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit("smartcl needs Python 3.11 or newer" if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv $(VENV)
@@ -35,4 +49,4 @@ $(DEV_READY): $(READY)
 	touch $@
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(PEERS) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

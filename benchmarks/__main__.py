@@ -17,7 +17,7 @@ from rich.table import Table
 HERE = Path(__file__).parent
 NAMES = (
     *("step", "gss_greedy", "held", "selection", "fisher", "methods"),
-    *("scaling", "million", "sparse", "speedup", "planted", "rare", "attack"),
+    *("scaling", "million", "sparse", "speedup", "planted", "rare", "imports", "attack"),
     *("reading", "soak"),
 )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from importlib import import_module
 
 #: What the memory stands on.
 BENEATH_MEMORY = {"smartcl", "smartcl.data", "smartcl.errors", "smartcl.saved", "smartcl.settings"}
@@ -60,3 +61,19 @@ def test_the_estimator_loads_neither_tools_nor_paper() -> None:
     assert {module for module in found if module.startswith(TOOLS_AND_PAPER)} == set()
     assert packages(found) & NOT_FOR_EVERYBODY == set()
     assert "smartcl.estimator" in found
+
+
+def test_a_method_is_loaded_when_it_is_asked_for() -> None:
+    from smartcl.learners.methods import MODULES
+
+    modules = {f"smartcl.learners.{module}" for module in MODULES}
+    assert loaded("pass", "import smartcl; smartcl.SmartClassifier(); list(smartcl.METHODS)") & modules == set()
+    asked_for = loaded("pass", "import smartcl; smartcl.METHODS['smart'].parameters")
+    assert asked_for & modules == {"smartcl.learners.smart"}
+
+
+def test_each_module_has_the_methods_it_is_named_for() -> None:
+    from smartcl.learners.methods import MODULES
+
+    there = {module: tuple(import_module(f"smartcl.learners.{module}").METHODS) for module in MODULES}
+    assert there == MODULES

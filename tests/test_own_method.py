@@ -312,7 +312,7 @@ def test_an_installed_package_brings_methods(
 def test_a_package_that_cannot_be_loaded_breaks_nothing_else(installed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     installed.write_text("[smartcl.methods]\nbroken = no_such_module:METHOD\nodd = neighbours:PLUGIN\n")
     monkeypatch.syspath_prepend(str(installed.parents[1]))
-    methods = Registry({"er": METHODS["er"]}, "smartcl.methods", Method.of)
+    methods = Registry({"er": lambda: METHODS["er"]}, "smartcl.methods", Method.of)
     assert list(methods) == ["er", "broken", "odd"]
     assert len(methods) == 3
     assert methods["er"] is METHODS["er"]

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from helpers import small_batches, small_spec
-from smartcl import METHODS, Learner, Recipe, SmartClassifier
+from smartcl import METHODS, Learner, SmartClassifier
 from smartcl.cli.usage import assignments
 from smartcl.estimator_input import own_settings
 from smartcl.fitted import Built
@@ -31,7 +31,7 @@ NAMES = {
     "init": ("xavier", "fan-in"),
 }
 
-#: Where a setting that is no part of the recipe is found in a learner.
+#: Where a setting that something other than the recipe goes by is found in a learner.
 ARRIVED: dict[str, Callable[[Any], Any]] = {
     "whole": lambda learner: learner.memory.watch is None,
     "patience": lambda learner: learner.memory.patience,
@@ -41,9 +41,6 @@ ARRIVED: dict[str, Callable[[Any], Any]] = {
     "threshold": lambda learner: learner.model.regularizers[0].threshold,
     "strength": lambda learner: getattr(learner, "strength", None) or learner.model.regularizers[0].strength,
     "trust": lambda learner: isinstance(learner.memory.selector, Trusted),
-    "dropout": lambda learner: learner.scepticism.dropout,
-    "robust": lambda learner: learner.scepticism.robust,
-    "distill": lambda learner: learner.scepticism.distill,
     "margin": lambda learner: learner.margin,
     "epochs": lambda learner: learner.epochs,
     "layer": lambda learner: learner.memory.selector.layer,
@@ -74,8 +71,7 @@ def in_text(value: Any) -> str:
 
 def arrived(learner: Learner, name: str) -> Any:
     """What a learner has made of a setting."""
-    in_recipe = name in {part.name for part in fields(Recipe)}
-    return getattr(learner.recipe, name) if in_recipe else ARRIVED[name](learner)
+    return ARRIVED[name](learner) if name in ARRIVED else getattr(learner.recipe, name)
 
 
 @cache

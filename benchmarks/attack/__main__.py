@@ -35,7 +35,8 @@ def main() -> None:
     for name in chosen:
         start = time.perf_counter()
         findings[name] = importlib.import_module(f"benchmarks.attack.{name}").attack(TRIES[name])
-        print(f"{name}: {time.perf_counter() - start:.0f} s", file=sys.stderr, flush=True)
+        took, broken = time.perf_counter() - start, findings[name].broken
+        print(f"{name}: {broken} faults of {TRIES[name]:,}, {took:.0f} s", file=sys.stderr, flush=True)
     show(findings)
     report(*(line for name in chosen for line in findings[name].figures(name.replace("_", " "))))
 

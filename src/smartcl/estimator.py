@@ -32,11 +32,11 @@ from smartcl.estimator_input import (
     spec_of,
 )
 from smartcl.fitted import Built, Fitted, Labels, check_family, labels_of, positions
-from smartcl.learners.factory import Factory
+from smartcl.learners.factory import Factory, Method
 from smartcl.learners.forgetting import forget_samples, relearn
 from smartcl.learners.ids import ids_of, kept_ids
 from smartcl.learners.learner import Learner
-from smartcl.learners.methods import Method, registered_name
+from smartcl.learners.methods import registered_name
 from smartcl.memory.replay_memory import ReplayMemory
 from smartcl.network.onnx_graph import save_network
 from smartcl.network.plain import PlainNetwork
@@ -217,7 +217,7 @@ class SmartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """A plain PyTorch module from raw rows to probabilities, columns as in ``classes_``; it shares nothing."""
         check_is_fitted(self)
         with self._fitted.learner.finished() as learner:
-            return learner.plain()
+            return learner.as_module()
 
     def to_onnx(self, path: str | os.PathLike[str]) -> None:
         """The same as an ONNX file; the classes stand in its metadata."""

@@ -13,8 +13,8 @@ from scipy import sparse
 from smartcl.data.batch import Rows
 from smartcl.data.spec import InputSpec
 from smartcl.learners.checks import TOO_LARGE
-from smartcl.learners.factory import Factory
-from smartcl.learners.methods import Method, check_registered, find_method, registered_name
+from smartcl.learners.factory import Factory, Method
+from smartcl.learners.methods import check_registered, find_method, registered_name
 from smartcl.saved import Saved
 from smartcl.settings import SETTINGS, as_given, plain, setting, shown
 
@@ -136,4 +136,4 @@ def rows_of(X: Any) -> Rows:
 def spec_of(rows: Rows, n_classes: int) -> InputSpec:
     """Of a stream that begins with these rows."""
     dtype = "uint8" if rows.dtype in (torch.uint8, np.uint8) else "float32"
-    return InputSpec(int(rows.shape[1]), n_classes, dtype, not isinstance(rows, torch.Tensor))
+    return InputSpec(int(rows.shape[1]), n_classes, dtype, not isinstance(rows, torch.Tensor), learned=True)

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smartcl.data.spec import InputSpec
-from smartcl.learners.factory import Factory
+from smartcl.learners.factory import Factory, Method
 from smartcl.learners.learner import MOST_CLASSES, Learner
-from smartcl.learners.methods import Method, check_registered, method_of, registered_name
+from smartcl.learners.methods import check_registered, method_of, registered_name
 from smartcl.saved import Saved
 from smartcl.settings import as_given, shown
 
@@ -106,6 +106,7 @@ class Built:
                 sparse=spec.flag("sparse"),
                 offset=spec.number("offset"),
                 scale=spec.number("scale"),
+                learned=spec.flag("learned"),
             ),
         )
 

@@ -25,7 +25,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from filelock import FileLock, Timeout
 from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load as parse_arrays
@@ -164,6 +163,8 @@ def _clear(folder: Path, named: set[str]) -> None:
 @contextmanager
 def _only_writer(folder: Path) -> Iterator[None]:
     """Inside, nobody else saves here; the lock of a process that died is free."""
+    from filelock import FileLock, Timeout  # a fifth of what importing the estimator takes, and only savers need it
+
     try:
         with FileLock(folder / LOCK, timeout=PATIENCE_SECONDS):
             yield
@@ -175,6 +176,8 @@ def _only_writer(folder: Path) -> Iterator[None]:
 @contextmanager
 def only_trainer(folder: Path) -> Iterator[None]:
     """Inside, nobody else trains the model of this folder; a process that died holds it no longer."""
+    from filelock import FileLock, Timeout
+
     (folder / GENERATIONS).mkdir(parents=True, exist_ok=True)
     try:
         with FileLock(folder / GENERATIONS / TRAINER, timeout=0):

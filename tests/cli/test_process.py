@@ -24,10 +24,10 @@ def start(*arguments: str, **streams: object) -> subprocess.Popen[str]:
 
 @pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="needs to see what a process has loaded")
 def test_an_interrupt_while_everything_loads_is_one_line() -> None:
-    process = start("methods", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process = start("run", "--help", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     maps = Path(f"/proc/{process.pid}/maps")
     while "site-packages" not in maps.read_text():  # until the first of the large libraries is being loaded
-        time.sleep(0.01)
+        time.sleep(0.001)
     os.killpg(process.pid, signal.SIGINT)
     out, err = process.communicate(timeout=30)
     assert (process.returncode, out, err) == (130, "", "smartcl: interrupted; nothing was left half-written\n")
@@ -55,7 +55,7 @@ def test_a_full_disk_behind_the_output_is_one_line() -> None:
 
 def test_a_reader_that_leaves_early_is_no_error() -> None:
     reading, writing = os.pipe()
-    process = start("methods", stdout=writing, stderr=subprocess.PIPE)
+    process = start("run", "--help", stdout=writing, stderr=subprocess.PIPE)
     os.close(writing)
     os.close(reading)
     _, err = process.communicate(timeout=60)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from smartcl.files.tables import day_of, read_columns
+from smartcl.files.table_columns import day_of, read_columns
 
 pa = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")

@@ -16,7 +16,7 @@ from smartcl.cli.usage import Seed, arguments_checked, assignments, failure_of, 
 from smartcl.events.files import ColumnNames
 from smartcl.events.forecast import check_folder
 from smartcl.events.prepare import EventSpec, prepare_forecast
-from smartcl.files.tables import day_of
+from smartcl.files.table_columns import day_of
 from smartcl.memory import format_bytes
 
 SHOWN_PLACES = 20

@@ -53,6 +53,8 @@ def show(result: dict[str, Any]) -> None:
         say(f"predicted before learned: {result['accuracy']:.1%}, in the last tenth {result['recent_accuracy']:.1%}")
     if result["doubt"] is not None:
         say(f"doubts the labels by {result['doubt']:.0%}")
+    if changes := result["changes_noticed_after_rows"]:
+        say(f"noticed that the world had changed after rows {', '.join(f'{rows:,}' for rows in changes)}")
     for title, table in (("Remembered", _by_class(result)), ("Strongest features", _strongest(result))):
         console.print(f"\n[italic]{title}[/italic]")
         console.print(table)

@@ -14,6 +14,7 @@ from smartcl.cli.passed_over import passed_over_lines
 from smartcl.cli.status_line import StatusLine
 from smartcl.cli.usage import Interrupted, Seed, arguments_checked, assignments, json_text, one_thread
 from smartcl.estimator import SmartClassifier
+from smartcl.estimator_input import USUAL_METHOD
 from smartcl.files.columns import CATEGORY, DATE, IGNORED, NUMBER, TEXT, read_schema
 from smartcl.files.file_source import FORMATS, FileSource
 from smartcl.files.live import Live, Pace
@@ -47,7 +48,7 @@ def train(
     input_format: Annotated[str | None, typer.Option("--format", help=f"{', '.join(FORMATS)}; else by name.")] = None,
     checkpoint_rows: Annotated[int | None, typer.Option(min=1, help="Save after so many rows.")] = None,
     checkpoint_seconds: Annotated[float, typer.Option(min=0.1, help="Save after so many seconds.")] = 60.0,
-    method: Annotated[str, typer.Option(help="A method; 'smartcl methods' lists them.")] = "smart",
+    method: Annotated[str, typer.Option(help="A method; 'smartcl methods' lists them.")] = USUAL_METHOD,
     settings: Annotated[
         list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the method; repeatable.")
     ] = None,

@@ -14,7 +14,7 @@ from scipy import sparse
 from smartcl.data.batch import Ints
 from smartcl.events.calendar import EventDays
 from smartcl.events.counts import count_table
-from smartcl.files.tables import Column, count_of, day_of, read_columns, text_of
+from smartcl.files.table_columns import Column, count_of, day_of, read_columns, text_of
 
 #: A longer calendar, or more days in a row without counts, have a mistyped date in them.
 MOST_DAYS = 36_525

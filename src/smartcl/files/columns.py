@@ -22,7 +22,7 @@ AS_NUMBERS = (NUMBER, TRUTH, DATE)
 DATE_PARTS = ("years", "year sin", "year cos", "week sin", "week cos", "hour sin", "hour cos")
 
 #: Hashed features: so many, unless the schema says otherwise.
-USUAL_WIDTH = 1 << 18
+USUAL_WIDTH = 1 << 17
 MOST_WIDTH = 1 << 24
 MOST_SLOTS = 1 << 16
 

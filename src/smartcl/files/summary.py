@@ -61,6 +61,7 @@ def inspection(model: TableModel) -> dict[str, Any]:
         "offered": learner.memory.offered,
         "doubt": getattr(learner, "doubt", None),
         "drift": drift(model),
+        "changes_noticed_after_rows": list(getattr(learner, "changes", ())),
         "accuracy_over_time": [
             {"rows": min((place + 1) * progress.span, progress.rows), "accuracy": right / tested if tested else None}
             for place, (tested, right) in enumerate(progress.spans)
@@ -78,7 +79,7 @@ def drift(model: TableModel) -> float | None:
 
 def strongest(model: TableModel) -> list[dict[str, Any]]:
     """The features with the largest weights into the network, by name, the strongest first."""
-    norms = model.classifier.learner_.model.network.group_norms().numpy()
+    norms = model.classifier.learner_.judge.network.group_norms().numpy()
     best = np.argsort(-norms, kind="stable")[:STRONGEST]
     return [
         {"feature": model.encoder.name(int(place)), "weight": float(norms[place])} for place in best if norms[place]

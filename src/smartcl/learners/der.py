@@ -16,10 +16,10 @@ import torch.nn.functional as F
 from smartcl.data.batch import Batch
 from smartcl.data.spec import InputSpec
 from smartcl.learners.extra_columns import logits_column, widen_logits
+from smartcl.learners.factory import Method
 from smartcl.learners.learner import Labelled, Learner
 from smartcl.learners.recipe import Training
 from smartcl.memory.replay_memory import ExtraColumns, Observation
-from smartcl.network.inputs import prepare
 from smartcl.selection.reservoir import Reservoir
 
 
@@ -57,7 +57,7 @@ class DERpp(Learner):
 
     def extra_columns(self, batch: Batch) -> ExtraColumns:
         with torch.no_grad():
-            logits = self.model.network(prepare(batch.x, self.spec))
+            logits = self.model.network(self.prepared(batch.x))
         return {"logits": logits_column(logits, self.spec.n_classes)}
 
     def train_step(self, new: Labelled, replay: Labelled | None) -> None:
@@ -83,3 +83,6 @@ class DERpp(Learner):
 def derpp(spec: InputSpec, memory: str | int, settings: DERSettings, seed: int = 0) -> Learner:
     """Replay with stored logits and labels from a reservoir (Buzzega et al. 2020)."""
     return DERpp(spec, memory, settings, seed)
+
+
+METHODS = {"der++": Method(derpp, DERSettings(), "Buzzega et al. 2020")}

@@ -10,6 +10,7 @@ import torch
 import torch.nn.functional as F
 
 from smartcl.data.spec import InputSpec
+from smartcl.learners.factory import Method
 from smartcl.learners.learner import Labelled, Learner
 from smartcl.learners.replay import ReplaySettings
 from smartcl.selection.reservoir import Reservoir
@@ -60,3 +61,6 @@ class ERACE(Learner):
 def er_ace(spec: InputSpec, memory: str | int, settings: ReplaySettings, seed: int = 0) -> Learner:
     """Experience replay with an asymmetric cross-entropy (Caccia et al. 2022)."""
     return ERACE(spec, memory, settings, Reservoir(), whole=settings.whole, seed=seed)
+
+
+METHODS = {"er-ace": Method(er_ace, ReplaySettings(), "Caccia et al. 2022")}

@@ -1,17 +1,22 @@
-"""A user's function that makes learners, ``factory(spec, memory, seed, **parameters)``, as what builds a method."""
+"""What makes learners: a method, and a user's function ``factory(spec, memory, seed, **parameters)`` as one."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from smartcl.data.spec import InputSpec
 from smartcl.learners.learner import Learner
-from smartcl.settings import as_given, check_known, plain
+from smartcl.settings import as_given, check_known, plain, shown
 
 Factory: TypeAlias = Callable[..., Learner]
+#: ``build(spec, memory, settings, seed)``, with the settings of the method's own class.
+Build: TypeAlias = Callable[[InputSpec, str | int, Any, int], Learner]
+
+#: When penalties that protect what a task has taught take effect in a stream without tasks.
+SCHEDULE = "20 batches"
 
 #: A factory is called with a spec, a memory and a seed; what comes after them are its settings.
 GIVEN = 3
@@ -59,3 +64,68 @@ class FromFactory:
 
     def __call__(self, spec: InputSpec, memory: str | int, settings: Arguments, seed: int = 0) -> Learner:
         return self.factory(spec, memory, seed, **settings.as_dict())
+
+
+class Settable(Protocol):
+    """A method's settings: a ``Settings`` dataclass, or the ``Arguments`` of a factory."""
+
+    def as_dict(self) -> dict[str, Any]: ...
+
+    def changed(self, parameters: Mapping[str, Any]) -> Settable: ...
+
+
+@dataclass(frozen=True)
+class Method:
+    """What builds a learner, and its settings as they are unless something else is asked for."""
+
+    build: Build
+    settings: Settable
+    citation: str = ""
+    task_aware: bool = False
+
+    @classmethod
+    def of(cls, maker: Method | Factory) -> Method:
+        """A user's factory as a method; a method is one."""
+        if isinstance(maker, Method):
+            return maker
+        if not callable(maker):
+            raise ValueError(
+                f"learner must be a factory(spec, memory, seed, **parameters) or a smartcl.Method, got {shown(maker)}"
+            )
+        return cls(FromFactory(maker), Arguments.of(maker))
+
+    @property
+    def summary(self) -> str:
+        maker = self.build.factory if isinstance(self.build, FromFactory) else self.build
+        return (inspect.getdoc(maker) or "").partition("\n")[0]
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The names and default values of what can be set."""
+        return self.settings.as_dict()
+
+    def learner(self, spec: InputSpec, memory: str | int, seed: int = 0, **parameters: Any) -> Learner:
+        """A learner with these settings, the others as they are."""
+        made = self.build(spec, memory, self.settings.changed(parameters), seed)
+        if not isinstance(made, Learner):  # another's builder
+            raise ValueError(f"a method must build a smartcl.Learner, this one built {shown(made)}")
+        return made
+
+    def coerce(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
+        """The parameters as they will be used, text parsed; unknown names and values out of range are refused."""
+        settings = self.settings.changed(parameters).as_dict()
+        return {name: settings[name] for name in parameters}
+
+    def without_task_ends(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
+        """The parameters for a stream that never says that a task ends: what waits for it comes on a schedule.
+
+        >>> from smartcl.learners.methods import find_method
+        >>> find_method("ewc").without_task_ends({"strength": 10.0})
+        {'strength': 10.0, 'consolidate': '20 batches'}
+        """
+        if self.parameters.get("consolidate") != "task":
+            return dict(parameters)
+        chosen = {**parameters, "consolidate": parameters.get("consolidate", SCHEDULE)}
+        if chosen["consolidate"] == "task":
+            raise ValueError(f"consolidate must not be 'task' where no task ends: use such as {SCHEDULE!r}, or 'batch'")
+        return chosen

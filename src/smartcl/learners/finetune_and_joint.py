@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from smartcl.data.spec import InputSpec
+from smartcl.learners.factory import Method
 from smartcl.learners.learner import Learner
 from smartcl.learners.recipe import Training
 from smartcl.learners.replay import ReplaySettings
@@ -45,3 +46,9 @@ def joint(spec: InputSpec, memory: str | int, settings: ReplaySettings, seed: in
     2 samples in 18 B, no limit, 2 of 2 features kept
     """
     return Learner(spec, UNBOUNDED, settings, Everything(), whole=settings.whole, seed=seed)
+
+
+METHODS = {
+    "finetune": Method(finetune, FinetuneSettings(), "the lower end of the scale"),
+    "joint": Method(joint, ReplaySettings(), "the upper end of the scale"),
+}

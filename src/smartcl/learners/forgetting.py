@@ -15,14 +15,12 @@ from smartcl.memory.store import SampleStore
 def forget_samples(learner: Learner, ids: Ints) -> int:
     """Take the samples with these ids out of the memory; how many there were."""
     with learner.all_or_nothing():
-        learner.begin_batch()
         store = learner.memory.store
         if len(store) and not learner.keeps_ids:
             raise ValueError("samples can be forgotten by their ids only if ids were given with them from the first on")
         gone = np.isin(store.extra[COLUMN], ids) if len(store) else np.zeros(0, dtype=np.bool_)
         if gone.any():
-            learner.memory.store = store.take(~gone)
-        learner.finish_batch()
+            learner.discard(gone)
     return int(gone.sum())
 
 

@@ -17,6 +17,7 @@ import torch.nn.functional as F
 from smartcl.data.batch import Batch
 from smartcl.data.spec import InputSpec
 from smartcl.learners.extra_columns import task_column
+from smartcl.learners.factory import Method
 from smartcl.learners.learner import Labelled, Learner, probabilities
 from smartcl.learners.model import Model
 from smartcl.learners.recipe import Training
@@ -102,3 +103,6 @@ class GDumb(Learner):
 def gdumb(spec: InputSpec, memory: str | int, settings: GDumbSettings, seed: int = 0) -> Learner:
     """A balanced memory, and a network trained on it when a prediction is asked for (Prabhu et al. 2020)."""
     return GDumb(spec, memory, settings, seed)
+
+
+METHODS = {"gdumb": Method(gdumb, GDumbSettings(), "Prabhu, Torr & Dokania 2020")}

@@ -24,6 +24,7 @@ from scipy.optimize import nnls
 from smartcl.data.batch import Batch, Ints
 from smartcl.data.spec import InputSpec
 from smartcl.learners.extra_columns import of_other_tasks, task_column
+from smartcl.learners.factory import Method
 from smartcl.learners.learner import Labelled, Learner
 from smartcl.learners.recipe import Training
 from smartcl.memory.replay_memory import ExtraColumns
@@ -179,3 +180,9 @@ def gem(spec: InputSpec, memory: str | int, settings: GEMSettings, seed: int = 0
 def agem(spec: InputSpec, memory: str | int, settings: AGEMSettings, seed: int = 0) -> Learner:
     """Averaged GEM: no step against the mean of a draw from past tasks (Chaudhry et al. 2019)."""
     return AGEM(spec, memory, settings, seed)
+
+
+METHODS = {
+    "gem": Method(gem, GEMSettings(), "Lopez-Paz & Ranzato 2017", task_aware=True),
+    "a-gem": Method(agem, AGEMSettings(), "Chaudhry et al. 2019", task_aware=True),
+}

@@ -18,10 +18,11 @@ import torch.nn.functional as F
 from smartcl.data.batch import Batch, Ints
 from smartcl.data.spec import InputSpec
 from smartcl.learners.extra_columns import MAX_TASK, logits_column, of_other_tasks, task_column, widen_logits
+from smartcl.learners.factory import Method
 from smartcl.learners.learner import MOST_CLASSES, Labelled, Learner
 from smartcl.learners.recipe import Training
 from smartcl.memory.replay_memory import ExtraColumns, Observation
-from smartcl.network.inputs import Prepared, prepare
+from smartcl.network.inputs import Prepared
 from smartcl.saved import Saved
 from smartcl.selection.fair_shares import positions_by
 from smartcl.selection.herding import Herding, as_measured
@@ -91,7 +92,7 @@ class ICaRL(Learner):
         task = task_column(batch)
         known, to_come = len(self.classes), len(self.classes_with(batch.task, batch.y))
         with torch.no_grad():
-            logits = self.model.network(prepare(batch.x, self.spec))[:, :known]
+            logits = self.model.network(self.prepared(batch.x))[:, :known]
         return {"task": task, "logits": logits_column(logits, to_come)}
 
     def classes_with(self, task: int | None, y: torch.Tensor) -> tuple[tuple[int, int], ...]:
@@ -201,3 +202,6 @@ class ICaRL(Learner):
 def icarl(spec: InputSpec, memory: str | int, settings: ICaRLSettings, seed: int = 0) -> Learner:
     """Herded exemplars, distilled, and the nearest class mean (Rebuffi et al. 2017)."""
     return ICaRL(spec, memory, settings, seed)
+
+
+METHODS = {"icarl": Method(icarl, ICaRLSettings(), "Rebuffi et al. 2017", task_aware=True)}

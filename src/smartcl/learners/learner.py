@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 
-from smartcl.data.batch import Batch, Ints, Rows, take_rows
+from smartcl.data.batch import Batch, Bools, Ints, Rows, take_rows
 from smartcl.data.spec import InputSpec
 from smartcl.learners.checks import check_batch, check_rows, generator_state, largest
 from smartcl.learners.extra_columns import check_logits, check_task
@@ -26,6 +27,7 @@ from smartcl.network.denormals import flushed_denormals
 from smartcl.network.gradients import Trace, trace
 from smartcl.network.inputs import Prepared, prepare
 from smartcl.network.plain import PlainNetwork, plain_network
+from smartcl.network.scaling import InputScale
 from smartcl.regularizers.regularizer import Regularizer
 from smartcl.saved import Saved
 
@@ -70,6 +72,8 @@ class Learner(Transactional):
         super().__init__()
         self.spec, self.recipe = spec, recipe
         self.rng = np.random.default_rng(seed)
+        #: The centre and scale of each feature, where they are to be learned.
+        self.scale = InputScale.fresh(spec.n_features, spec.sparse) if spec.learned else None
         self.memory = ReplayMemory(spec, memory, selector, whole, patience)
         self.model = Model(spec, recipe, regularizers, self.rng)
         #: Whether the ids that come with batches are stored, so that single samples can be forgotten.
@@ -82,11 +86,13 @@ class Learner(Transactional):
         with self.all_or_nothing():
             batch = self.check(batch)  # line 4
             self.begin_batch()
-            new: Labelled = prepare(batch.x, self.spec), batch.y
+            if self.scale is not None:
+                self.scale = self.scale.updated(batch.x)
+            new: Labelled = self.prepared(batch.x), batch.y
             with flushed_denormals():
                 self.learn(new, batch.task)  # lines 5, 6
                 self.model.settle(self.rng)
-            self.check_finite(self.model.moved(), batch)
+            self.check_finite(chain.from_iterable(model.moved() for model in self.models), batch)
             observation = self.remember(batch)  # lines 7-10
             self.batches += 1
             if self.recipe.consolidates_after(self.batches):
@@ -142,17 +148,32 @@ class Learner(Transactional):
             return None
         return self.recall(self.memory.store, self.rng.choice(len(self.memory), count, replace=False))
 
+    @property
+    def judge(self) -> Model:
+        """The model that answers, and says of features and samples whether they are of use."""
+        return self.model
+
+    def prepared(self, x: Rows, features: Ints | None = None, missing: torch.Tensor | None = None) -> Prepared:
+        """Rows as the network takes them now."""
+        return prepare(x, self.spec, features, missing, self.scale)
+
     def recall(self, store: SampleStore, index: Ints) -> Labelled:
         """Stored samples as the network takes them."""
-        got = store.gather(index, missing=bool(self.spec.offset))
+        got = store.gather(index, missing=bool(self.spec.offset) or self.spec.learned)
         features = None if self.spec.sparse or store.schema.is_full else store.features
-        return prepare(got.x, self.spec, features, got.missing), got.y
+        return self.prepared(got.x, features, got.missing), got.y
 
     def remember(self, batch: Batch) -> Observation:
         """Store the batch's schematic form; over budget, let the selector choose."""
-        alive = self.model.network.alive().numpy()
+        alive = self.judge.network.alive().numpy()
         candidates = self.memory.candidates(batch, alive, self.columns_beside(batch))
         return self.memory.select(candidates, partial(_Geometry, self, candidates), self.rng)
+
+    def discard(self, gone: Bools) -> None:
+        """Take stored samples out of the memory, inside ``all_or_nothing``."""
+        self.begin_batch()
+        self.memory.store = self.memory.store.take(~gone)
+        self.finish_batch()
 
     def columns_beside(self, batch: Batch) -> ExtraColumns:
         """All that is stored beside each sample of a batch."""
@@ -168,7 +189,7 @@ class Learner(Transactional):
             data = check_batch(data, self.spec)
             with self.all_or_nothing():
                 self.begin_batch()
-                self.consolidate((prepare(data.x, self.spec), data.y), data)
+                self.consolidate((self.prepared(data.x), data.y), data)
                 self.finish_batch()
         return None
 
@@ -178,25 +199,26 @@ class Learner(Transactional):
         pieces = np.array_split(np.arange(x.shape[0]), -(-x.shape[0] // PREDICT_ROWS) or 1)
         with self.finished() as view, torch.no_grad():
             classify = view.classifier()
-            return torch.cat([classify(prepare(take_rows(x, piece), self.spec)) for piece in pieces])
+            return torch.cat([classify(view.prepared(take_rows(x, piece))) for piece in pieces])
 
     def classifier(self) -> Callable[[Prepared], torch.Tensor]:
         """From rows to probabilities, as things are now: the averaged weights', where there is an average."""
-        return lambda rows: probabilities(self.model.predictor(rows))
+        return lambda rows: probabilities(self.judge.predictor(rows))
 
-    def plain(self) -> PlainNetwork:
+    def as_module(self) -> PlainNetwork:
         """What predicts, as a plain PyTorch module; a method that does not predict by its network has none."""
         if type(self).classifier is not Learner.classifier:
             raise ValueError(
                 f"{type(self).__name__} does not predict by its network alone, which is all that can go out"
             )
-        return plain_network(self.model.predictor, self.spec)
+        return plain_network(self.judge.predictor, self.spec, self.scale)
 
     def add_classes(self, n_classes: int) -> None:
         """Make room for classes first seen now."""
         with self.all_or_nothing():
             self.begin_batch()
-            self.model.add_classes(n_classes, self.rng)
+            for model in self.models:
+                model.add_classes(n_classes, self.rng)
             self.spec = replace(self.spec, n_classes=n_classes)
             self.finish_batch()
 
@@ -205,6 +227,7 @@ class Learner(Transactional):
         with self._lock:
             return {
                 "n_classes": self.spec.n_classes,
+                "scale": None if self.scale is None else self.scale.state_dict(),
                 "batches": self.batches,
                 "model": self.model.state_dict(),
                 "memory": self.memory.state_dict(),
@@ -220,6 +243,7 @@ class Learner(Transactional):
                 self.add_classes(n_classes)
             self.begin_batch()
             self.batches = saved.whole("batches", 0)
+            self.scale = self._loaded_scale(saved)
             self.model.load_state_dict(saved.entries("model"))
             self.keeps_ids = saved_with_ids(saved)
             dtypes = None if self.extra_dtypes is None else {**self.extra_dtypes, **id_dtype(self)}
@@ -227,6 +251,11 @@ class Learner(Transactional):
             check_logits(self.memory.store, self.model.network.head.out_features)
             self.rng.bit_generator.state = generator_state(saved.part("rng"))
             self.finish_batch()
+
+    def _loaded_scale(self, saved: Saved) -> InputScale | None:
+        if saved.has("scale") != (self.scale is not None):
+            saved.refuse("scale", "must be there for a stream whose scale is learned, and only for it")
+        return None if self.scale is None else self.scale.loaded(saved.part("scale"))
 
 
 def probabilities(logits: torch.Tensor) -> torch.Tensor:
@@ -246,9 +275,9 @@ class _Geometry:
 
     def trace(self, index: Ints) -> Trace:
         rows, y = self._learner.recall(self._candidates, self._fitting[index])
-        return trace(self._learner.model.network, rows, y)
+        return trace(self._learner.judge.network, rows, y)
 
     def features(self, index: Ints, layer: str) -> torch.Tensor:
         rows, _ = self._learner.recall(self._candidates, self._fitting[index])
         with torch.no_grad():
-            return self._learner.model.network.features(rows, layer)
+            return self._learner.judge.network.features(rows, layer)

@@ -12,23 +12,23 @@ Thing = TypeVar("Thing")
 class Registry(MutableMapping[str, Thing], Generic[Thing]):
     """Ours, then what was registered since, then the entry points of a group; nothing of theirs replaces ours.
 
-    Names are known without loading anything. An entry point is loaded when it is looked at, and ``take`` makes it one
-    of these things or raises a ``ValueError``.
+    Names are known without loading anything. Ours are made and entry points loaded when they are looked at; ``take``
+    makes what an entry point is one of these things or raises a ``ValueError``.
 
-    >>> numbers = Registry({"one": 1}, group="smartcl.doctest", take=int)
+    >>> numbers = Registry({"one": lambda: 1}, group="smartcl.doctest", take=int)
     >>> numbers["two"] = 2
     >>> list(numbers), "three" in numbers
     (['one', 'two'], False)
     """
 
-    def __init__(self, ours: Mapping[str, Thing], group: str, take: Callable[[Any], Thing]) -> None:
-        self.ours = frozenset(ours)
-        self._known, self._group, self._take = dict(ours), group, take
+    def __init__(self, ours: Mapping[str, Callable[[], Thing]], group: str, take: Callable[[Any], Thing]) -> None:
+        self.ours, self._group, self._take = ours, group, take
+        self._known: dict[str, Thing] = {}
         self._declared: dict[str, EntryPoint] | None = None
 
     def __getitem__(self, name: str) -> Thing:
         if name not in self._known:
-            self._known[name] = self._loaded(self._entries()[name])
+            self._known[name] = self.ours[name]() if name in self.ours else self._loaded(self._entries()[name])
         return self._known[name]
 
     def __setitem__(self, name: str, thing: Thing) -> None:
@@ -38,16 +38,16 @@ class Registry(MutableMapping[str, Thing], Generic[Thing]):
         del self._known[name]
 
     def __contains__(self, name: object) -> bool:
-        return name in self._known or name in self._entries()
+        return name in self.ours or name in self._known or name in self._entries()
 
     def __iter__(self) -> Iterator[str]:
-        return iter({**self._known, **self._entries()})
+        return iter({**self.ours, **self._known, **self._entries()})
 
     def __len__(self) -> int:
-        return len({**self._known, **self._entries()})
+        return sum(1 for _ in self)
 
     def name_of(self, fits: Callable[[Thing], bool]) -> str | None:
-        """The name of the first that fits, of all but entry points not loaded yet."""
+        """The name of the first that fits, of all that are loaded: nobody holds another."""
         return next((name for name, thing in self._known.items() if fits(thing)), None)
 
     def _entries(self) -> dict[str, EntryPoint]:

@@ -10,8 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from smartcl.data.spec import InputSpec
+from smartcl.learners.factory import Method
 from smartcl.learners.learner import Learner
 from smartcl.learners.recipe import Recipe
+from smartcl.learners.smart import SMART
 from smartcl.regularizers.ewc import EWC, OnlineEWC
 from smartcl.regularizers.l2 import L2
 from smartcl.regularizers.mas import MAS
@@ -70,3 +72,13 @@ def protected(
     """A learner with this penalty."""
     selector = Reservoir() if settings.replay else Nothing()
     return Learner(spec, memory, settings, selector, [penalty], whole=settings.whole, seed=seed)
+
+
+METHODS = {
+    "l2": Method(l2, PenaltySettings(strength=0.5), "Hsu, Liu, Ramasamy & Kira 2018"),
+    "ewc": Method(ewc, PenaltySettings(strength=100.0), "Kirkpatrick et al. 2017"),
+    "ewc-online": Method(ewc_online, PenaltySettings(strength=700.0), "Schwarz et al. 2018"),
+    "si": Method(si, PenaltySettings(strength=3000.0), "Zenke, Poole & Ganguli 2017"),
+    "mas": Method(mas, PenaltySettings(strength=10_000.0), "Aljundi et al. 2018"),
+    "ncc": Method(ncc, PenaltySettings(strength=250.0, init="xavier"), SMART),
+}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from smartcl.data.spec import InputSpec
+from smartcl.learners.factory import Method
 from smartcl.learners.learner import Learner
 from smartcl.learners.recipe import Training
 from smartcl.memory.pool import Selector
@@ -65,3 +66,14 @@ def replaying(
 ) -> Learner:
     """A learner whose memory this policy chooses."""
     return Learner(spec, memory, settings, selector, whole=settings.whole, seed=seed)
+
+
+GSS = "Aljundi, Lin, Goujaud & Bengio 2019"
+
+METHODS = {
+    "er": Method(er, ReplaySettings(), "Chaudhry et al. 2019"),
+    "gss-greedy": Method(gss_greedy, AlternatingSettings(), GSS),
+    "gss-iqp": Method(gss_iqp, AlternatingSettings(), GSS),
+    "gss-clust": Method(gss_clust, AlternatingSettings(), GSS),
+    "fss-clust": Method(fss_clust, FSSClustSettings(), GSS),
+}

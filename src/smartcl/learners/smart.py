@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from smartcl.data.spec import InputSpec
+from smartcl.learners.factory import Method
 from smartcl.learners.learner import Learner
 from smartcl.learners.recipe import Training
 from smartcl.learners.sceptic import Sceptic, Scepticism
@@ -74,3 +75,12 @@ def smart_paper(spec: InputSpec, memory: str | int, settings: SmartPaperSettings
         patience=1,
         seed=seed,
     )
+
+
+#: The paper's authors.
+SMART = "Gao, Ascoli & Zhao 2021"
+
+METHODS = {
+    "smart": Method(smart, SmartSettings(), SMART),
+    "smart-paper": Method(smart_paper, SmartPaperSettings(), SMART),
+}

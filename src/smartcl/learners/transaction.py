@@ -7,10 +7,11 @@ until the next one is finished too. To undo a call is to take them back; to read
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from copy import copy, deepcopy
+from itertools import zip_longest
 from threading import RLock
-from typing import Any, NamedTuple, Self, cast
+from typing import Any, ClassVar, NamedTuple, Self, cast
 
 import numpy as np
 
@@ -21,14 +22,17 @@ from smartcl.network.row_table.table import RowTable
 
 
 class Undo(NamedTuple):
-    """How things were when a call began; ``journal`` is a row table's own, once it takes notes."""
+    """How things were when a call began; ``journals`` are the row tables' own, once they take notes."""
 
     before: Transactional
-    journal: Journal | None
+    journals: tuple[Journal, ...]
 
 
 class Transactional:
-    """A model, a memory and a generator that change together, and whatever immutable values a subclass adds."""
+    """Models, a memory and a generator that change together, and whatever immutable values a subclass adds."""
+
+    #: The names of the attributes that hold models.
+    MODELS: ClassVar[tuple[str, ...]] = ("model",)
 
     model: Model
     memory: ReplayMemory
@@ -48,10 +52,10 @@ class Transactional:
                 yield
                 return
             before = self._finished = self._as_it_is()
-            self._undo = Undo(before, journal=None)
+            self._undo = Undo(before, journals=())
             try:
-                if self._table is not None:
-                    self._undo = self._undo._replace(journal=self._table.begin())
+                for table in self._tables:
+                    self._undo = self._undo._replace(journals=(*self._undo.journals, table.begin()))
                 yield
                 self._undo = None
             except BaseException:
@@ -63,15 +67,16 @@ class Transactional:
 
     def begin_batch(self) -> None:
         """Copy what learning moves, inside ``all_or_nothing``."""
-        if self._table is not None:
-            self._table.start_batch()
-        self.model, self.memory = self.model.copy(), copy(self.memory)
+        for table in self._tables:
+            table.start_batch()
+        copies = {name: model.copy() for name, model in zip(self.MODELS, self.models, strict=True)}
+        vars(self).update(copies, memory=copy(self.memory))
 
     def finish_batch(self) -> None:
         """From here on, others see what has been done."""
         with self._reading():
-            if self._table is not None:
-                self._table.finish_batch()
+            for table in self._tables:
+                table.finish_batch()
             self._finished = self._as_it_is()
 
     @contextmanager
@@ -82,12 +87,21 @@ class Transactional:
             yield view if view._finished is None else cast(Self, view._finished)
 
     @property
-    def _table(self) -> RowTable | None:
-        return self.model.network.table
+    def models(self) -> tuple[Model, ...]:
+        """All that has weights."""
+        return tuple(getattr(self, name) for name in self.MODELS)
 
-    def _reading(self) -> AbstractContextManager[Any]:
+    @property
+    def _tables(self) -> list[RowTable]:
+        return [model.network.table for model in self.models if model.network.table is not None]
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
         """Models are copied before they are moved, row tables are not: who reads one keeps others from changing it."""
-        return nullcontext() if self._table is None else self._table.lock
+        with ExitStack() as locks:
+            for table in self._tables:
+                locks.enter_context(table.lock)
+            yield
 
     def _as_it_is(self) -> Self:
         """What is here now, out of reach of what is done next. One copy of a dict: no other thread comes between."""
@@ -101,8 +115,8 @@ class Transactional:
         while True:
             try:
                 with self._reading():
-                    if self._table is not None:
-                        self._table.rollback(undo.journal)
+                    for table, journal in zip_longest(self._tables, undo.journals):
+                        table.rollback(journal)
                     self.rng.bit_generator.state = undo.before.rng.bit_generator.state
                     vars(self).update(vars(undo.before), rng=self.rng, _finished=None, _undo=None)
                 return

@@ -1,4 +1,4 @@
-"""From stored rows to what the first layer multiplies: the fixed input transform, dense, by columns, or sparse."""
+"""From stored rows to what the first layer multiplies: the input transform, dense, by columns, or sparse."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from scipy import sparse
 
 from smartcl.data.batch import Ints, Rows
 from smartcl.data.spec import InputSpec
+from smartcl.network.scaling import InputScale
 
 
 @dataclass(frozen=True)
@@ -48,29 +49,42 @@ class SparseInput:
 Prepared: TypeAlias = "torch.Tensor | NarrowInput | SparseInput"
 
 
-def prepare(x: Rows, spec: InputSpec, features: Ints | None = None, missing: torch.Tensor | None = None) -> Prepared:
-    """Apply the stream's input transform; a missing value becomes zero after it, whatever zero itself becomes.
+def prepare(
+    x: Rows,
+    spec: InputSpec,
+    features: Ints | None = None,
+    missing: torch.Tensor | None = None,
+    scale: InputScale | None = None,
+) -> Prepared:
+    """Apply the stream's input transform, or the scale that was learned in its place.
+
+    A missing value becomes zero after it, whatever zero itself becomes.
 
     >>> spec = InputSpec(n_features=3, n_classes=2, offset=1.0, scale=0.5)
     >>> prepare(torch.tensor([[1.0, 3.0, 0.0]]), spec, missing=torch.tensor([[False, False, True]]))
     tensor([[0., 1., 0.]])
     """
     if not isinstance(x, torch.Tensor):
-        return _prepare_sparse(x, spec)
-    values = x.to(torch.float32)
-    if spec.offset:
-        values = values - spec.offset
-    if spec.scale != 1.0:
-        values = values * spec.scale
+        return _prepare_sparse(x, spec, scale)
+    values = _affine(x, spec) if scale is None else scale.apply_dense(x, features)
     if missing is not None:
         values = values.masked_fill(missing, 0.0)
     return values if features is None else NarrowInput(values, torch.from_numpy(features))
 
 
-def _prepare_sparse(x: sparse.csr_array[Any, tuple[int, int]], spec: InputSpec) -> SparseInput:
+def _affine(x: torch.Tensor, spec: InputSpec) -> torch.Tensor:
+    values = x.to(torch.float32)
+    if spec.offset:
+        values = values - spec.offset
+    return values * spec.scale if spec.scale != 1.0 else values
+
+
+def _prepare_sparse(
+    x: sparse.csr_array[Any, tuple[int, int]], spec: InputSpec, scale: InputScale | None
+) -> SparseInput:
     if spec.offset:
         raise ValueError(f"a sparse stream needs a transform that keeps zero: offset is {spec.offset}, must be 0")
-    values = torch.from_numpy(np.asarray(x.data, dtype=np.float32))
+    values = torch.from_numpy(np.asarray(x.data, dtype=np.float32) if scale is None else scale.apply_sparse(x))
     return SparseInput(
         torch.from_numpy(np.asarray(x.indices, dtype=np.int64)),
         torch.from_numpy(np.asarray(x.indptr[:-1], dtype=np.int64)),

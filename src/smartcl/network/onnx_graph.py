@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,6 +20,8 @@ from smartcl.persistence import write_file
 #: The operators are those of this version; the file can be read by any runtime since 2022.
 OPSET, IR_VERSION = 17, 8
 INPUT, OUTPUT = "rows", "probabilities"
+#: ONNX's numbers for two types.
+FLOAT, DOUBLE = 1, 11
 
 
 class Graph:
@@ -41,13 +44,24 @@ class Graph:
 
     def network(self, rows: str, network: PlainNetwork) -> str:
         """The nodes of a plain network."""
-        centred = self.apply("Sub", rows, self.constant(network.offset))
-        values = self.apply("Mul", centred, self.constant(network.scale))
+        values = self._scaled(rows, network)
         for number, layer in enumerate(network.layers):
             assert isinstance(layer, nn.Linear)
             given = values if number == 0 else self.apply("Relu", values)
             values = self.apply("Gemm", given, self.constant(layer.weight), self.constant(layer.bias), transB=1)
         return self.apply("Softmax", values, axis=1)
+
+    def _scaled(self, rows: str, network: PlainNetwork) -> str:
+        """The nodes that centre and scale rows, in double precision, and take the logarithm of what is far out."""
+        centred = self.apply("Sub", self.apply("Cast", rows, to=DOUBLE), self.constant(network.centre))
+        scaled = self.apply("Div", centred, self.constant(network.width))
+        if math.isfinite(network.linear):
+            linear, one = (self.constant(torch.tensor(number).double()) for number in (network.linear, 1.0))
+            size = self.apply("Abs", scaled)
+            far = self.apply("Max", self.apply("Sub", size, linear), self.constant(torch.tensor(0.0).double()))
+            grown = self.apply("Add", self.apply("Min", size, linear), self.apply("Log", self.apply("Add", far, one)))
+            scaled = self.apply("Mul", self.apply("Sign", scaled), grown)
+        return self.apply("Cast", scaled, to=FLOAT)
 
     def save(self, path: str | os.PathLike[str], result: str, width: int, classes: Sequence[str], **about: Any) -> None:
         """Write the graph that ends in ``result``; the classes stand in its metadata."""
@@ -71,4 +85,4 @@ class Graph:
 def save_network(network: PlainNetwork, path: str | os.PathLike[str], classes: Sequence[str]) -> None:
     """A plain network as an ONNX file."""
     graph = Graph()
-    graph.save(path, graph.network(INPUT, network), len(network.offset), classes)
+    graph.save(path, graph.network(INPUT, network), len(network.centre), classes)

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
+from smartcl.data.batch import Bools
 from smartcl.memory.pool import Pool, Scores, Selection, longest_fit
+
+#: More than any key that is drawn. Added to a key, it puts a sample to sleep: not replayed, and the first to leave.
+ASLEEP = 64.0
+
+
+def asleep(keys: Scores) -> Bools:
+    """Which samples of these keys sleep."""
+    return np.greater_equal(keys, ASLEEP)
 
 
 def drawn_keys(pool: Pool, rng: np.random.Generator) -> Scores:

@@ -9,6 +9,7 @@ from scipy import stats
 
 from smartcl.cli.app import call
 from smartcl.paper.datasets.registry import DATASETS
+from smartcl.paper.datasets.stream_suite import SUITE
 from smartcl.paper.experiments.catalogue import TABLES
 from smartcl.paper.experiments.paper_tables import memory
 from smartcl.paper.experiments.results import ResultFolder
@@ -93,7 +94,7 @@ def test_reproduce_prints_each_column_with_its_metrics_and_what_to_know(
 
 def test_every_table_can_name_all_its_runs() -> None:
     for table in TABLES.values():
-        assert {spec.dataset for spec in table.specs(1)} <= DATASETS.keys()
+        assert {spec.dataset for spec in table.specs(1)} <= DATASETS.keys() | SUITE.keys()
         for row in table.rows:
             assert row.printed is None or len(table.published[row.printed]) <= len(table.columns)
             if row.reference is not None:

@@ -25,6 +25,7 @@ from smartcl.paper.experiments.catalogue import Artefact, artefact_data, find_ar
 from smartcl.paper.experiments.engines.engine import Engine
 from smartcl.paper.experiments.engines.local import LocalEngine
 from smartcl.paper.experiments.engines.ray import RayEngine
+from smartcl.paper.experiments.prequential_run import check_there
 from smartcl.paper.experiments.results import ResultFolder
 from smartcl.paper.experiments.run import run
 from smartcl.paper.experiments.spec import RunSpec
@@ -90,6 +91,7 @@ def reproduce(
             if wanted:
                 check_writable(target)
         _check_extras(wanted, [artefacts[each] for each in written])
+        check_there(wanted, data)
     sources = sources_here({spec.dataset for spec in wanted}, data)
     if any(spec.source != sources.get(spec.dataset, spec.source) for spec in wanted):
         artefacts = {each: _learned_from(sources, artefact) for each, artefact in artefacts.items()}

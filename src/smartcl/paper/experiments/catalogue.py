@@ -16,11 +16,12 @@ from smartcl.paper.experiments.paper_tables import PAPER_TABLES
 from smartcl.paper.experiments.results import ResultFolder
 from smartcl.paper.experiments.samples_held import HELD_RUNS, samples_data
 from smartcl.paper.experiments.sensitivity import ALONG_ALPHA, ALONG_BETA, sensitivity_data
+from smartcl.paper.experiments.streams import STREAM_RUNS, streams_data
 from smartcl.paper.experiments.table import Counted, Table, paired_differences, results_of
 from smartcl.paper.experiments.theory import THEORY_RUNS, theory_data
 from smartcl.paper.experiments.tuning import STEP_RUNS, STRENGTH_RUNS, step_data, strength_data
 
-TABLES: dict[str, Table] = {**PAPER_TABLES, **OWN_TABLES}
+TABLES: dict[str, Table] = {**PAPER_TABLES, **OWN_TABLES, STREAM_RUNS.name: STREAM_RUNS}
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,7 @@ FIGURES: dict[str, Artefact] = {
     "figure-samples": Artefact((HELD_RUNS,), samples_data, PICTURE),
     "figure-sensitivity": Artefact((ALONG_ALPHA, ALONG_BETA), sensitivity_data, ("csv", "svg")),
     "theory": Artefact((THEORY_RUNS,), theory_data, PICTURE),
+    "streams": Artefact((STREAM_RUNS,), streams_data, ("csv", "svg"), routine=False),
     "table3-tuning": Artefact((STRENGTH_RUNS,), strength_data, ("json",), routine=False),
     "events-tuning": Artefact((STEP_RUNS,), step_data, routine=False),
 }
@@ -55,7 +57,7 @@ FIGURES: dict[str, Artefact] = {
 
 def known_names() -> list[str]:
     """All that can be reproduced."""
-    return [*TABLES, *FIGURES, "all"]
+    return [*dict.fromkeys((*TABLES, *FIGURES)), "all"]
 
 
 def find_artefacts(name: str) -> dict[str, Artefact]:

@@ -9,7 +9,6 @@ import numpy as np
 from smartcl.data.batch import Batch
 from smartcl.learners.learner import Learner
 from smartcl.network.gradients import mean_gradient, trace
-from smartcl.network.inputs import prepare
 from smartcl.paper.scores.bounds import hoelder_bound, l2_bound, rise
 
 #: Stored samples that stand for the memory.
@@ -35,7 +34,7 @@ class ConstraintProbe:
         new, old = (
             mean_gradient(trace(network, rows, y), kept)
             for rows, y in (
-                (prepare(batch.x, learner.spec), batch.y),
+                (learner.prepared(batch.x), batch.y),
                 learner.recall(learner.memory.store, np.sort(index)),
             )
         )

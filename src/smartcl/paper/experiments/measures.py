@@ -6,9 +6,16 @@ from __future__ import annotations
 SCORES = {"accuracy": "accuracy, %", "balanced_accuracy": "balanced accuracy, %", "auc": "AUC"}
 #: What it holds.
 HOLDINGS = {"samples_held": "samples held", "share_held": "% of the stream", "memory_bytes": "bytes held"}
-METRICS = {**SCORES, **HOLDINGS}
+#: Further scores of a stream that is predicted before it is learned, and what a learner costs there.
+STREAM_SCORES = {"kappa": "Cohen's kappa", "average_precision": "average precision"}
+COSTS = {"cpu_seconds": "CPU seconds", "pickled_bytes": "bytes, pickled"}
+METRICS = {**SCORES, **STREAM_SCORES, **HOLDINGS, **COSTS}
 
-_DIGITS = {"auc": 3, "samples_held": 0, "memory_bytes": 0, "share_held": 1}
+_DIGITS = {
+    **dict.fromkeys(("auc", "kappa", "average_precision"), 3),
+    **dict.fromkeys(("samples_held", "memory_bytes", "pickled_bytes"), 0),
+    **dict.fromkeys(("share_held", "cpu_seconds"), 1),
+}
 
 
 def format_value(metric: str, value: float | None) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from smartcl.paper.experiments.measures import HOLDINGS, SCORES
+from smartcl.paper.experiments.measures import COSTS, HOLDINGS, SCORES, STREAM_SCORES
 
 Check = Callable[[Any], bool]
 
@@ -69,12 +69,15 @@ def or_none(check: Check) -> Check:
 
 
 ENTRIES: Mapping[str, Check] = {
-    **dict.fromkeys(SCORES, or_none(is_number)),
-    **dict.fromkeys([*HOLDINGS, "budget_bytes", "features_kept", "seconds", "cpu_seconds"], is_number),
+    **dict.fromkeys([*SCORES, *STREAM_SCORES], or_none(is_number)),
+    **dict.fromkeys([*HOLDINGS, *COSTS, "budget_bytes", "features_kept", "seconds", "rows"], is_number),
     **{f"{score}_per_task": list_of(or_none(is_number)) for score in SCORES},
     "accuracy_matrix": is_matrix,
     "memory_history": is_history,
     "constraint_history": is_history,
+    "correct": list_of(is_number),
+    "drifts": list_of(is_number),
+    "gradual": lambda value: isinstance(value, bool),
     "references": dict_of(is_result),
     "keywords": is_study,
     "stream": is_text,

@@ -14,9 +14,11 @@ from smartcl.learners.learner import Learner
 from smartcl.learners.methods import build_learner
 from smartcl.learners.watching import Progress, Stopwatch
 from smartcl.paper.datasets.registry import DATASETS, load_stream
+from smartcl.paper.datasets.stream_suite import SUITE
 from smartcl.paper.datasets.task_stream import TaskStream
 from smartcl.paper.experiments.constraint import ConstraintProbe
 from smartcl.paper.experiments.keywords import KeywordNotes
+from smartcl.paper.experiments.prequential_run import prequential_run
 from smartcl.paper.experiments.spec import RunSpec
 from smartcl.paper.experiments.tracker import MemoryTracker
 from smartcl.paper.scores.evaluate import backward_transfer, forgetting, score, summary
@@ -68,7 +70,9 @@ def prepare_run(spec: RunSpec, data_dir: Path | None = None) -> PreparedRun:
 
 
 def run(spec: RunSpec, progress: Progress | None = None, data_dir: Path | None = None) -> dict[str, Any]:
-    """Load the stream, build the learner, learn and test."""
+    """Load the stream, build the learner, learn and test; on a stream of the suite, test each batch and learn it."""
+    if spec.dataset in SUITE:
+        return prequential_run(spec, data_dir)
     return prepare_run(spec, data_dir).run(progress)
 
 

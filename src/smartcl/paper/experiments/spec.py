@@ -11,14 +11,18 @@ from typing import Any
 from smartcl.learners.methods import find_method
 from smartcl.paper.datasets.corruption import NoiseModel
 from smartcl.paper.datasets.registry import DATASETS, protocol_of
+from smartcl.paper.datasets.stream_suite import SUITE
+from smartcl.paper.peers.names import PEERS
+from smartcl.paper.scores.prequential import BATCH_ROWS
 
 
 @dataclass(frozen=True)
 class RunSpec:
     """A data set, a method with the parameters that differ from its own, a memory, a noise model and a seed.
 
+    A run on a stream of the suite is prequential, and its method may be a peer, which has no parameters of ours.
     ``source`` names the data learned from, which a data set's name alone does not: another release may lie in the
-    folder, or a stand-in serve. Unless said, it is the source that the data set has in the registry.
+    folder, or a stand-in serve. Unless said, it is the source that the data set has in the registry or in the suite.
 
     >>> RunSpec("disjoint-mnist", "er").key == RunSpec("disjoint-mnist", "er", seed=0, source="MNIST").key
     True
@@ -36,12 +40,17 @@ class RunSpec:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "noise", str(NoiseModel.parse(self.noise)))
-        if not self.source and self.dataset in DATASETS:
-            object.__setattr__(self, "source", DATASETS[self.dataset].source)
+        known = DATASETS.get(self.dataset) or SUITE.get(self.dataset)
+        if not self.source and known is not None:
+            object.__setattr__(self, "source", known.source)
 
     @classmethod
     def of(cls, parameters: Mapping[str, Any], **names: Any) -> RunSpec:
         """With parameters given as a mapping, checked and put in order."""
+        if names["method"] in PEERS:
+            if parameters:
+                raise ValueError(f"{names['method']} is a peer, and runs at its own defaults: it takes no parameters")
+            return cls(**names)
         method = find_method(names["method"])
         return cls(**names, parameters=tuple(sorted(method.coerce(parameters).items())))
 
@@ -55,12 +64,16 @@ class RunSpec:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """Every parameter of the method, defaults included."""
+        """Every parameter of the method, defaults included; of a peer its release."""
+        if self.method in PEERS:
+            return dict(PEERS[self.method].settings)
         return {**find_method(self.method).parameters, **dict(self.parameters)}
 
     @property
     def protocol(self) -> dict[str, Any]:
         """How the data became a stream; nothing for a data set that there is not."""
+        if self.dataset in SUITE:
+            return {"prequential": BATCH_ROWS}
         return protocol_of(self.dataset) if self.dataset in DATASETS else {}
 
     @property

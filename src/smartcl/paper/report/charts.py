@@ -62,8 +62,13 @@ class Axis:
         return start + (value - self.low) / (self.high - self.low) * (end - start)
 
 
-def line_chart(series: Sequence[Series], x: Axis, y: Axis, says: str, hollow: str = "") -> Drawing:
-    """Lines over a common ground, the widest in front; the legend is in the order of the lines' ends."""
+def line_chart(
+    series: Sequence[Series], x: Axis, y: Axis, says: str, hollow: str = "", moments: Sequence[float] = ()
+) -> Drawing:
+    """Lines over a common ground, the widest in front; the legend is in the order of the lines' ends.
+
+    At each of the ``moments`` stands an upright line.
+    """
     left, right, top, bottom = LEFT, WIDTH - RIGHT, TOP, HEIGHT - BOTTOM
     parts = [text(0, 14, y.name, anchor="start", colour="muted")]
     for value, label in y.ticks:
@@ -75,6 +80,9 @@ def line_chart(series: Sequence[Series], x: Axis, y: Axis, says: str, hollow: st
     for value, label in x.ticks:
         for line, words in enumerate(label.split("\n")):
             parts.append(text(x.place(value, left, right), bottom + 18 + 17 * line, words, colour="muted"))
+    for moment in moments:
+        across = x.place(moment, left, right)
+        parts.append(polyline([(across, top), (across, bottom)], "ink", 1, dashed=True))
     deep = bottom + 24 + 17 * max((label.count("\n") + 1 for _, label in x.ticks), default=0)
     parts.append(text((left + right) / 2, deep, x.name, colour="muted"))
     for each in sorted(series, key=lambda each: each.width):

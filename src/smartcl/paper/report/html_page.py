@@ -20,6 +20,8 @@ from smartcl.paper.report.histories import constraint, matrices, memory, purity
 from smartcl.paper.report.loaded_runs import Runs, count
 from smartcl.paper.report.page_figure import PageFigure
 from smartcl.paper.report.sensitivity_figure import sensitivity
+from smartcl.paper.report.stream_grids import summary_grids
+from smartcl.paper.report.streams_figure import streams
 from smartcl.paper.report.svg import FONT, Drawing, marker, stroke_sample
 from smartcl.paper.report.table_grids import metric_grids, missing_grid
 from smartcl.persistence import write_file
@@ -42,8 +44,10 @@ class Report:
     def __init__(self, runs: Runs) -> None:
         self.runs = runs
         self.figures = [headline(runs), noise(runs), noise(runs, "table3"), matrices(runs), memory(runs)]
-        self.figures += [purity(runs), constraint(runs), sensitivity(runs), cost(runs)]
-        self.tables = {name: list(metric_grids(table, runs).values()) for name, table in TABLES.items()}
+        self.figures += [purity(runs), constraint(runs), sensitivity(runs), streams(runs), cost(runs)]
+        self.tables = {
+            name: [*summary_grids(table, runs), *metric_grids(table, runs).values()] for name, table in TABLES.items()
+        }
         self.lists = [cost_grid(runs), missing_grid(runs)]
 
     @property
@@ -92,7 +96,7 @@ class Report:
             '<header><div><h1>Learning from a stream in a fixed number of bytes</h1><p class="muted">'
             f"{count(len(results))} of {len(methods)} method{'s' * (len(methods) != 1)}, {hours:.1f} hours of "
             "processor time. Every memory is charged to the byte; accuracy is the mean of the task test sets after the "
-            "last batch."
+            "last batch, on the suite of streams that of each batch before it is learned."
             '</p></div><button type="button" id="theme">Dark or light</button></header>\n'
             '<nav><a href="#figures">Figures</a> <a href="#tables">Tables</a> <a href="#lists">Runs and gaps</a></nav>'
             f'<div class="tiles">{tiles}</div>'

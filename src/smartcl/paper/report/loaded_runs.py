@@ -16,8 +16,9 @@ Result = dict[str, Any]
 #: The method that sees all data at once: what a memory cannot reach, and no contender.
 REFERENCE = "joint"
 
-#: What every run writes and the report cannot do without.
-NEEDED = {"accuracy", "accuracy_matrix", "spec"}
+#: What every run writes and the report cannot do without, on tasks with test sets or on a stream of the suite.
+NEEDED = {"accuracy", "spec"}
+TESTED = ({"accuracy_matrix"}, {"correct", "rows", "drifts", "gradual"})
 
 
 class Runs(ResultFolder):
@@ -44,7 +45,7 @@ class Runs(ResultFolder):
     def _current(self, path: Path) -> Result | None:
         """What a run wrote there, unless its method or its data are others by now."""
         result = self.read(path)
-        if result is None or not result.keys() >= NEEDED:
+        if result is None or not any(result.keys() >= NEEDED | tested for tested in TESTED):
             return None
         try:
             run = RunSpec.from_dict(result["spec"])

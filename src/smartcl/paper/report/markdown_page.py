@@ -8,13 +8,15 @@ from smartcl.paper.experiments.table import Table, paired_differences
 from smartcl.paper.experiments.tuning import STEP_RUNS, STRENGTH_RUNS
 from smartcl.paper.report.explanations import EXPLANATIONS
 from smartcl.paper.report.loaded_runs import Runs
+from smartcl.paper.report.stream_grids import summary_grids
 from smartcl.paper.report.table_grids import metric_grids, paired_grid
 
 HEAD = """# Results
 
 Made from `results/` by `smartcl results docs/results.md`; not edited by hand. Accuracy in percent, mean of the task
-test sets after the last batch: mean ± standard deviation over seeds (n), and below it what the paper prints (10 seeds).
-Cells without a run are left open. All memories are charged to the byte.
+test sets after the last batch (on the suite of streams, of each batch before it is learned): mean ± standard deviation
+over seeds (n), and below it what the paper prints (10 seeds). Cells without a run are left open. All memories are
+charged to the byte.
 """
 
 #: Tables in which our rows are set against every other, seed by seed.
@@ -33,7 +35,8 @@ def markdown_page(runs: Runs) -> str:
 def _section(table: Table, runs: Runs) -> str:
     """A grid for each metric, under its name where the table shows more than one; the explanation; the pairs."""
     several = len(table.metrics) > 1
-    grids = [grid.markdown(METRICS[metric] if several else "") for metric, grid in metric_grids(table, runs).items()]
+    grids = [f"{grid.title}:\n\n{grid.markdown()}" for grid in summary_grids(table, runs)]
+    grids += [grid.markdown(METRICS[metric] if several else "") for metric, grid in metric_grids(table, runs).items()]
     if not grids:
         return ""
     pairs = _paired(table, runs) if table.name in PAIRED else ""

@@ -34,6 +34,8 @@ METHODS = {
     "joint": "muted", "icarl": "indigo", "gem": "teal", "a-gem": "green",
     "ncc": "red", "ewc": "blue", "ewc-online": "indigo", "si": "green", "l2": "olive", "mas": "violet",
     "finetune": "slate",
+    "river-arf": "blue", "river-srp": "green", "river-hat": "olive", "river-logistic": "violet",
+    "sklearn-sgd": "brown", "sklearn-mlp": "ochre", "deep-river-mlp": "slate",
 }  # fmt: skip
 
 

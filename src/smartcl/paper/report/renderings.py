@@ -18,6 +18,8 @@ from smartcl.paper.experiments.tuning import write_strengths
 from smartcl.paper.report.keywords_figure import keyword_grid, write_keywords
 from smartcl.paper.report.samples_figure import write_samples
 from smartcl.paper.report.sensitivity_figure import write_sensitivity
+from smartcl.paper.report.stream_grids import stream_grids
+from smartcl.paper.report.streams_figure import write_streams
 from smartcl.paper.report.table_grids import column_grids, paired_grid
 from smartcl.paper.report.theory_figure import theory_text, write_theory
 
@@ -50,6 +52,10 @@ def write_curves(data: Data, folder: Path) -> list[Path]:
     return write_samples([HeldSamples.of(curve) for curve in data["curves"]], folder)
 
 
+def streams_text(data: Data) -> list[RenderableType]:
+    return [grid.terminal() for grid in stream_grids(data)]
+
+
 def strengths_text(data: Data) -> list[RenderableType]:
     edge = data["at_the_edge"]
     return [
@@ -72,6 +78,7 @@ RENDERINGS: dict[str, Rendering] = {
     "figure-samples": Rendering(write=write_curves),
     "figure-sensitivity": Rendering(write=write_sensitivity),
     "theory": Rendering(theory_text, write_theory),
+    "streams": Rendering(streams_text, write_streams),
     "table3-tuning": Rendering(strengths_text, write_strengths),
     "events-tuning": Rendering(steps_text),
 }
@@ -82,7 +89,8 @@ def shown(name: str, artefact: Artefact, data: Data, paired: bool) -> Iterator[R
     for table, said in zip(artefact.tables, data.get("tables", [data]), strict=True):
         for grid in column_grids(table, said["cells"]):
             yield grid.terminal()
-        yield from filter(None, dict.fromkeys(DATASETS[spec.dataset].note for spec in table.specs(1)))
+        known = [DATASETS[spec.dataset] for spec in table.specs(1) if spec.dataset in DATASETS]
+        yield from filter(None, dict.fromkeys(dataset.note for dataset in known))
         for stream in said["streams"]:
             if "could not be had" in stream:
                 yield f"These runs are on {stream}."

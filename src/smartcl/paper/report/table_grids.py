@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from smartcl.paper.experiments.catalogue import TABLES
-from smartcl.paper.experiments.measures import HOLDINGS, METRICS, SCORES, format_difference, format_value
+from smartcl.paper.experiments.measures import HOLDINGS, METRICS, SCORES, STREAM_SCORES, format_difference, format_value
 from smartcl.paper.experiments.table import Row, Table
 from smartcl.paper.report.grid import Cell, Grid
 from smartcl.paper.report.loaded_runs import REFERENCE, Runs, count
@@ -29,7 +29,7 @@ def _metric_grid(table: Table, metric: str, runs: Runs) -> Grid | None:
     rows = [(row, cells) for row, cells in rows if any(cell["n"] for cell in cells)]
     if not rows:
         return None
-    best = [_best(rows, i) if metric in SCORES else None for i in range(len(table.columns))]
+    best = [_best(rows, i) if metric in (*SCORES, *STREAM_SCORES) else None for i in range(len(table.columns))]
     lines = tuple(
         (Cell.of(row.label), *(measured(cell, top) for cell, top in zip(cells, best, strict=True)))
         for row, cells in rows

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from smartcl.files.tables import count_of, day_of, read_columns, text_of
+from smartcl.files.table_columns import count_of, day_of, read_columns, text_of
 
 TEXTS = {
     "plain.csv": "city,day,n\nA,2014-01-01,1\nB,2014-01-01,2\nA,2014-01-02,2\n",

@@ -1,0 +1,326 @@
+"""``smart`` for any stream: guards where they help, and a memory that lets go of what no longer holds.
+
+Three networks learn from the one memory. The *guarded* one is a sceptic's. The *plain* one is smaller, without guards,
+and learns fast. The *scout* is smaller still and knows the newest samples only. Before a batch is learned all three
+answer it, and the first two some stored samples that are held out of replay: what they get right decides who answers
+for the learner. Where the scout, who knows nothing of the past, beats the one who leads, the world has changed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+from smartcl.data.batch import Batch, Bools
+from smartcl.data.spec import InputSpec
+from smartcl.learners.evidence import USUAL_AFTER, Alertness, Duel, Pace
+from smartcl.learners.factory import Method
+from smartcl.learners.learner import Labelled, Learner
+from smartcl.learners.likeness import likeness
+from smartcl.learners.model import Model
+from smartcl.learners.recipe import Recipe
+from smartcl.learners.sceptic import ROTATION, Sceptic, Taught
+from smartcl.learners.smart import SMART, SmartSettings
+from smartcl.memory import Observation
+from smartcl.network.inputs import Prepared, take_inputs
+from smartcl.regularizers.group_lasso import GroupLasso
+from smartcl.regularizers.ncc import NCC
+from smartcl.saved import Saved
+from smartcl.selection.reservoir import ASLEEP, Reservoir, asleep
+from smartcl.selection.trusted import Trusted
+
+#: The plain network and the scout: without guards, and as small as does no harm.
+PLAIN = Recipe(hidden=(256, 256), lr=1e-3, iterations=20, replay=150, average=0.98)
+SCOUT = Recipe(hidden=(128, 128), lr=2e-3, iterations=20, replay=100, average=0.95)
+
+#: The rows over which the answers to new batches are compared, and the share of them forgotten with each look back.
+PRESENT_ROWS, PAST_MEMORY = 1000, 0.9
+#: How much more the past counts than the present: in the present, forgetting does not show.
+PAST_WEIGHT = 2.0
+#: One stored sample in so many is held out of replay while the two networks compete; at most so many are asked about.
+RESERVE, RESERVE_ASKED = 10, 300
+#: The lead, in standard errors, at which the guarded network gives up for good.
+GIVES_UP, GIVES_UP_ROWS = 5.0, 1000
+#: The scout leads from the first sureness on, and finds that the world has changed from the second on.
+SCOUT_LEADS, CHANGED = 2.0, 3.0
+#: The newest stored samples that a scout knows, and how fast it forgets them.
+WINDOW, SCOUT_MEMORY = 500, 100
+#: Stored samples looked at when the world has changed; with this share of new samples about them they are like them.
+REASSESSED, LIKE = 3000, 0.25
+#: Of the moments at which a change was noticed, so many are kept.
+CHANGES_KEPT = 100
+
+NOTHING_ASKED, CALM, FULL_PACE = Duel(), Alertness(), Pace()
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """All that the stream has said so far. ``guarded`` and ``plain`` compete; the scout is set against who leads."""
+
+    present: Duel = NOTHING_ASKED
+    past: Duel = NOTHING_ASKED
+    scouted: Duel = NOTHING_ASKED
+    alert: Alertness = CALM
+    pace: Pace = FULL_PACE
+
+    @property
+    def gap(self) -> float:
+        """By how much the plain network is ahead of the guarded one."""
+        return self.present.gap + PAST_WEIGHT * self.past.gap
+
+    @property
+    def gap_error(self) -> float:
+        return float(np.hypot(self.present.doubt, PAST_WEIGHT * self.past.doubt))
+
+    def state_dict(self) -> dict[str, Any]:
+        return {name: part.state_dict() for name, part in vars(self).items()}
+
+    @classmethod
+    def from_state(cls, saved: Saved) -> Evidence:
+        present, past, scouted = (Duel.from_state(saved.part(name)) for name in ("present", "past", "scouted"))
+        alert, pace = Alertness.from_state(saved.part("alert")), Pace.from_state(saved.part("pace"))
+        return cls(present, past, scouted, alert, pace)
+
+
+class Adaptive(Sceptic):
+    """A sceptic beside whom a plain network and a scout learn; the stream says who answers, and how many steps pay."""
+
+    MODELS: ClassVar[tuple[str, ...]] = ("model", "plain", "scout")
+
+    plain: Model
+    scout: Model
+    evidence = Evidence()
+    #: Does the plain network lead, and has the guarded one given up?
+    plain_leads = False
+    given_up = False
+    #: The rows learned, how many of the newest stored samples the scout knows, and when a change was noticed.
+    rows_seen = 0
+    known_to_scout = 0
+    changes: tuple[int, ...] = ()
+
+    def __init__(self, spec: InputSpec, memory: str | int, **arguments: Any) -> None:
+        super().__init__(spec, memory, **arguments)
+        self.plain = Model(spec, PLAIN, (), self.rng)
+        self.scout = Model(spec, SCOUT, (), self.rng)
+
+    @property
+    def leader(self) -> str:
+        """Who answers: ``guarded``, ``plain`` or ``scout``."""
+        if self.evidence.scouted.sureness > SCOUT_LEADS:
+            return "scout"
+        return "plain" if self.plain_leads else "guarded"
+
+    @property
+    def judge(self) -> Model:
+        return self.scout if self.leader == "scout" else self._veteran
+
+    @property
+    def _veteran(self) -> Model:
+        """Of the two who know the past, the one who leads."""
+        return self.plain if self.plain_leads else self.model
+
+    def learn(self, new: Labelled, task: int | None) -> None:
+        self.weigh(new)
+        steps = self.evidence.pace.steps(self.recipe.iterations)
+        rows, y = self.recalled()
+        if not self.given_up:
+            answers = torch.zeros(0) if y is None else self.opinion(rows)
+            for place in self.draws(y, round(self.recipe.replay * (1 - self.doubt / 2)), steps):
+                taught = None if place is None else Taught(take_inputs(rows, place), y[place], answers[place])
+                self.model.descend(self.cautious_loss(new, taught))
+            self.contradicted = self.updated_share(new)
+        for place in self.draws(y, PLAIN.replay, steps):
+            teach(self.plain, new, None if place is None else (take_inputs(rows, place), y[place]))
+        self.teach_scout(new, steps)
+        for model in (self.plain, self.scout):
+            model.settle(self.rng)
+        if self.evidence.scouted.sureness > CHANGED:
+            self.reassess(new)
+        self.rows_seen += len(new[1])
+
+    @torch.no_grad()
+    def weigh(self, new: Labelled) -> None:
+        """Ask all who learn about the batch, before it is learned, and about the past; draw the conclusions."""
+        if not self.batches:
+            return
+        rows, y = new
+        guarded, plain, scout = (right(model, rows, y) for model in self.models)
+        before, kept = self.evidence, (1 - 1 / PRESENT_ROWS) ** len(y)
+        leading = plain if self.plain_leads else guarded
+        answered = scout if self.leader == "scout" else leading
+        past = before.past if self.given_up else self.asked_about_the_past()
+        self.evidence = Evidence(
+            before.present.after(guarded, plain, kept),
+            past,
+            before.scouted if self.batches < USUAL_AFTER else before.scouted.after(leading, scout, kept),
+            before.alert.after(float(1 - scout.mean()), len(y)),
+            before.pace.after(float(1 - answered.mean()), len(y)),
+        )
+        gap, error = self.evidence.gap, self.evidence.gap_error
+        self.plain_leads = gap > -error if self.plain_leads else gap > error
+        self.given_up = self.given_up or (gap > GIVES_UP * error and self.rows_seen >= GIVES_UP_ROWS)
+        if self.evidence.alert.jumped:
+            self.known_to_scout = 0
+
+    def asked_about_the_past(self) -> Duel:
+        """Who knows the samples that are never replayed."""
+        held_out = np.flatnonzero(reserved(self.scores) & ~asleep(self.scores))
+        if not len(held_out):
+            return self.evidence.past
+        if len(held_out) > RESERVE_ASKED:
+            held_out = self.rng.choice(held_out, RESERVE_ASKED, replace=False)
+        rows, y = self.recall(self.memory.store, held_out)
+        return self.evidence.past.after(right(self.model, rows, y), right(self.plain, rows, y), PAST_MEMORY)
+
+    @property
+    def scores(self) -> Any:
+        """The reservoir's keys of the stored samples."""
+        return self.memory.store.extra["score"] if len(self.memory) else np.zeros(0, dtype=np.float32)
+
+    def recalled(self) -> tuple[Any, Any]:
+        """The stored samples that this batch may be learned with: awake, and not of the reserve."""
+        usable = ~asleep(self.scores)
+        if not self.given_up:
+            usable &= ~reserved(self.scores)
+        pool = np.flatnonzero(usable)
+        if not len(pool):
+            return None, None
+        if len(pool) > 2 * ROTATION:
+            pool = self.rng.choice(pool, ROTATION, replace=False)
+        rows, y = self.recall(self.memory.store, pool)
+        for model in self.models:
+            model.expect(rows)
+        return rows, y
+
+    def draws(self, y: torch.Tensor | None, count: int, steps: int) -> list[torch.Tensor | None]:
+        """What each step replays, as places among those recalled, drawn without replacement."""
+        if y is None:
+            return [None] * steps
+        size = min(count, len(y))
+        return [torch.from_numpy(self.rng.choice(len(y), size, replace=False)) for _ in range(steps)]
+
+    def teach_scout(self, new: Labelled, steps: int) -> None:
+        """The scout learns the batch and the newest samples, the sooner forgotten the older they are."""
+        known = min(self.known_to_scout, WINDOW, len(self.memory))
+        if not known:
+            for _ in range(steps):
+                teach(self.scout, new, None)
+            return
+        newest = np.arange(len(self.memory) - known, len(self.memory))
+        rows, y = self.recall(self.memory.store, newest)
+        for _ in range(steps):
+            ages = (self.rng.standard_exponential(min(known, SCOUT.replay)) * SCOUT_MEMORY).astype(np.int64)
+            place = torch.from_numpy(known - 1 - np.minimum(ages, known - 1))
+            teach(self.scout, new, (take_inputs(rows, place), y[place]))
+
+    @torch.no_grad()
+    def reassess(self, new: Labelled) -> None:
+        """The world has changed: stored samples like the new ones sleep if the scout contradicts their labels.
+
+        Who sleeps is not replayed and leaves first; when the scout agrees again, it wakes. Samples unlike the new ones,
+        as those of an earlier task, stay as they are.
+        """
+        held = len(self.memory)
+        if not held:
+            return
+        index = np.sort(self.rng.choice(held, min(held, REASSESSED), replace=False))
+        rows, y = self.recall(self.memory.store, index)
+        known = min(max(self.known_to_scout, 1), WINDOW, held)
+        recent, _ = self.recall(self.memory.store, np.arange(held - known, held))
+        first = self._veteran.network.first
+        alike = likeness(first(rows), torch.cat([first(recent), first(new[0])]), self.rng) >= LIKE
+        agrees = right(self.scout, rows, y)
+        keys = self.scores.copy()
+        sleeps = asleep(keys[index])
+        keys[index[alike & agrees & sleeps]] -= ASLEEP
+        keys[index[alike & ~agrees & ~sleeps]] += ASLEEP
+        self.memory.store = self.memory.store.with_extra(score=keys)
+        if not self.changes or self.rows_seen - self.changes[-1] > PRESENT_ROWS:
+            self.changes = (*self.changes, self.rows_seen)[-CHANGES_KEPT:]
+        scouted = self.evidence.scouted.weaker(0.7)
+        self.evidence = Evidence(**{**vars(self.evidence), "scouted": scouted})
+
+    def remember(self, batch: Batch) -> Observation:
+        """Store the batch; the scout goes on knowing what is left of the newest."""
+        before = len(self.memory)
+        seen = super().remember(batch)
+        self.known_to_scout = int((seen.kept >= before - self.known_to_scout).sum()) + len(seen.stored)
+        return seen
+
+    def discard(self, gone: Bools) -> None:
+        """Take stored samples out of the memory; of those that the scout knows, the others are left."""
+        known = int((~gone[len(gone) - self.known_to_scout :]).sum())
+        super().discard(gone)
+        self.known_to_scout = known
+
+    def state_dict(self) -> dict[str, Any]:
+        with self._lock:
+            return {
+                **super().state_dict(),
+                "plain": self.plain.state_dict(),
+                "scout": self.scout.state_dict(),
+                "evidence": self.evidence.state_dict(),
+                "plain_leads": self.plain_leads,
+                "given_up": self.given_up,
+                "rows_seen": self.rows_seen,
+                "known_to_scout": self.known_to_scout,
+                "changes": list(self.changes),
+            }
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        saved = Saved(state, "learner")
+        with self.all_or_nothing():
+            super().load_state_dict(state)
+            self.begin_batch()
+            self.plain.load_state_dict(saved.entries("plain"))
+            self.scout.load_state_dict(saved.entries("scout"))
+            self.evidence = Evidence.from_state(saved.part("evidence"))
+            self.plain_leads, self.given_up = saved.flag("plain_leads"), saved.flag("given_up")
+            self.rows_seen = saved.whole("rows_seen", 0)
+            self.known_to_scout = saved.whole("known_to_scout", 0, len(self.memory))
+            changes = saved.items("changes")
+            if len(changes) > CHANGES_KEPT or not all(type(row) is int and row >= 0 for row in changes):
+                saved.refuse("changes", f"must be at most {CHANGES_KEPT} numbers of rows")
+            self.changes = tuple(changes)
+            self.finish_batch()
+
+
+def teach(model: Model, new: Labelled, replay: Labelled | None) -> None:
+    """One step by the plain cross-entropy."""
+    parts = [new] if replay is None else [new, replay]
+    logits = model.network(*(rows for rows, _ in parts))
+    model.descend(F.cross_entropy(logits, torch.cat([y for _, y in parts])))
+
+
+@torch.no_grad()
+def right(model: Model, rows: Prepared, y: torch.Tensor) -> Bools:
+    """Which labels a model's average gives itself."""
+    result: Bools = (model.predictor(rows).argmax(dim=1) == y).numpy()
+    return result
+
+
+def reserved(scores: Any) -> Bools:
+    """Which samples are held out of replay: a random part, by what their random keys end in."""
+    result: Bools = scores.view(np.uint32) % RESERVE == 0
+    return result
+
+
+def adaptive(spec: InputSpec, memory: str | int, settings: SmartSettings, seed: int = 0) -> Learner:
+    """`smart` for any stream: beside it two small networks without guards; the stream says who answers."""
+    return Adaptive(
+        spec,
+        memory,
+        recipe=settings,
+        selector=Trusted() if settings.trust else Reservoir(),
+        regularizers=[GroupLasso(settings.alpha, settings.form), NCC(settings.beta)],
+        whole=settings.whole,
+        patience=settings.patience,
+        seed=seed,
+    )
+
+
+METHODS = {"adaptive": Method(adaptive, SmartSettings(), SMART)}
