@@ -13,6 +13,7 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from files.made_tables import QUICK_OPTIONS, csv_text, mixed_rows, text_rows, write_csv
@@ -116,6 +117,19 @@ def test_inspect_says_what_was_met_on_the_way(tmp_path: Path, capsys: pytest.Cap
     assert sum(result["held_by_class"].values()) == result["samples_held"]
     assert call(["inspect", str(out)]) == 0
     assert "skipped rows: fewer fields than the header: 1, no label: 1" in capsys.readouterr().out
+
+
+def test_ages_are_those_of_the_ids(tmp_path: Path) -> None:
+    rows = [{"nr": number, "a": round(number % 13 + number / 7, 2), "kind": "xy"[number % 2]} for number in range(1500)]
+    path, out = write_csv(tmp_path / "rows.csv", rows), tmp_path / "model"
+    options = ["--label", "kind", "--id", "nr", "--memory", "3kB", "--out", str(out), *QUICK_OPTIONS]
+    assert call(["train", str(path), *options]) == 0
+    model = TableModel.load(out)
+    arrived = model.classifier.memory_.store.extra["id"]
+    assert 0 < len(arrived) < 1500
+    assert model.ages.held is not None
+    counts = np.bincount(arrived // model.ages.band, minlength=len(model.ages.held))
+    assert counts.tolist() == list(model.ages.held)
 
 
 def test_a_schema_can_be_changed_and_given(trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

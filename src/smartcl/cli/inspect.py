@@ -55,7 +55,12 @@ def show(result: dict[str, Any]) -> None:
         say(f"doubts the labels by {result['doubt']:.0%}")
     if changes := result["changes_noticed_after_rows"]:
         say(f"noticed that the world had changed after rows {', '.join(f'{rows:,}' for rows in changes)}")
-    for title, table in (("Remembered", _by_class(result)), ("Strongest features", _strongest(result))):
+    tables = {
+        "Remembered": _by_class(result),
+        "Remembered by age": _by_age(result),
+        "Strongest features": _strongest(result),
+    }
+    for title, table in tables.items():
         console.print(f"\n[italic]{title}[/italic]")
         console.print(table)
     say("")
@@ -72,6 +77,17 @@ def _by_class(result: dict[str, Any]) -> Table:
         table.add_row(escape(name), f"{count:,}")
     if len(counts) > SHOWN_CLASSES:
         table.add_row(f"and {len(counts) - SHOWN_CLASSES:,} more", "")
+    return table
+
+
+def _by_age(result: dict[str, Any]) -> Table:
+    table = Table(box=None, pad_edge=False)
+    table.add_column("rows")
+    table.add_column("samples", justify="right")
+    for line in result["held_by_age"] or []:
+        table.add_row(f"{line['from']:,} to {line['to']:,}", f"{line['samples']:,}")
+    if result["held_by_age"] is None:
+        table.add_row("not known: samples were forgotten, or the method keeps no order", "")
     return table
 
 

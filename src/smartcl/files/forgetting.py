@@ -26,6 +26,6 @@ def forget_in_folder(folder: Path, ids: list[str], retrain: bool) -> dict[str, A
         raise ValueError(f"there is no folder {folder}")
     with only_trainer(folder):
         model = TableModel.load(folder)
-        forgotten = model.classifier.forget(ids, retrain_from_memory=retrain)
+        forgotten = model.forget(ids, retrain_from_memory=retrain)
         model.save(folder, only=True)
         return {"asked": len(ids), "forgotten": forgotten, "held": len(model.classifier.memory_)}

@@ -58,6 +58,7 @@ def inspection(model: TableModel) -> dict[str, Any]:
         "precision": "exact",
         "features_kept": len(store.schema),
         "held_by_class": dict(zip(model.classes, held.tolist(), strict=True)),
+        "held_by_age": model.ages.by_rows(progress.rows),
         "offered": learner.memory.offered,
         "doubt": getattr(learner, "doubt", None),
         "drift": drift(model),

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from smartcl.data.batch import Rows
 from smartcl.estimator import SmartClassifier
+from smartcl.files.ages import Ages
 from smartcl.files.columns import ColumnSchema
 from smartcl.files.encoder import Encoder, Odd
 from smartcl.files.plain_table import PlainTable
@@ -52,6 +53,7 @@ class TableModel:
     classifier: SmartClassifier
     encoder: Encoder
     progress: Progress = field(default_factory=Progress)
+    ages: Ages = field(default_factory=Ages)
 
     @property
     def schema(self) -> ColumnSchema:
@@ -76,7 +78,16 @@ class TableModel:
         progress.late_classes.update(dict.fromkeys(late, progress.rows))
         progress.odd.add(odd)
         progress.pass_over(step)
+        seen = self.classifier.learner_.observed
+        self.ages = Ages(held=None) if seen is None else self.ages.after(seen, progress.rows)
         progress.count(len(rows), len(rows) * begun, right)
+
+    def forget(self, ids: list[str], retrain_from_memory: bool = False) -> int:
+        """Forget samples by their ids, as ``SmartClassifier.forget``; how old the others are is not known any more."""
+        count = self.classifier.forget(ids, retrain_from_memory)
+        if count or retrain_from_memory:
+            self.ages = Ages(held=None)
+        return count
 
     def answers(self, source: Source | Any, odd: Odd | None = None) -> Iterator[Answered]:
         """The model's answers to all rows of a source, block by block; it learns nothing."""
@@ -117,6 +128,7 @@ class TableModel:
             "schema": self.schema.as_dict(),
             "encoder": self.encoder.state_dict(),
             "progress": self.progress.state_dict(),
+            "ages": self.ages.state_dict(),
         }
         self.classifier.save(folder, companions={PART: state}, only=only)
 
@@ -133,7 +145,8 @@ class TableModel:
             encoder.load_state_dict(saved.part("encoder"))
             if encoder.schema.n_features != classifier.n_features_in_:
                 saved.refuse("schema", f"must make {classifier.n_features_in_} features")
-            return cls(classifier, encoder, Progress.from_state(saved.part("progress")))
+            progress = Progress.from_state(saved.part("progress"))
+            return cls(classifier, encoder, progress, Ages.from_state(saved.part("ages"), len(classifier.memory_)))
         except ValueError as error:
             raise ValueError(f"{folder}: {error}") from None
 

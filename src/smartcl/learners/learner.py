@@ -76,6 +76,8 @@ class Learner(Transactional):
         self.scale = InputScale.fresh(spec.n_features, spec.sparse) if spec.learned else None
         self.memory = ReplayMemory(spec, memory, selector, whole, patience)
         self.model = Model(spec, recipe, regularizers, self.rng)
+        #: What the last batch did to the memory.
+        self.observed: Observation | None = None
         #: Whether the ids that come with batches are stored, so that single samples can be forgotten.
         self.keeps_ids = False
         #: Batches learned, of which those since the last consolidation count where it comes on a schedule.
@@ -93,7 +95,7 @@ class Learner(Transactional):
                 self.learn(new, batch.task)  # lines 5, 6
                 self.model.settle(self.rng)
             self.check_finite(chain.from_iterable(model.moved() for model in self.models), batch)
-            observation = self.remember(batch)  # lines 7-10
+            self.observed = observation = self.remember(batch)  # lines 7-10
             self.batches += 1
             if self.recipe.consolidates_after(self.batches):
                 self.consolidate(new, batch)  # line 11
