@@ -33,7 +33,7 @@ from smartcl.estimator_input import (
 )
 from smartcl.fitted import Built, Fitted, Labels, check_family, labels_of, positions
 from smartcl.learners.factory import Factory, Method
-from smartcl.learners.forgetting import forget_samples, relearn
+from smartcl.learners.forgetting import forget_samples
 from smartcl.learners.ids import ids_of, kept_ids
 from smartcl.learners.learner import Learner
 from smartcl.learners.methods import registered_name
@@ -175,18 +175,9 @@ class SmartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             fitted = self._fitted
             with fitted.learner.all_or_nothing():
                 count = forget_samples(fitted.learner, ids_of(np.atleast_1d(np.asarray(ids)).tolist()))
-                left = self._relearned(fitted) if retrain_from_memory else fitted
+                left = fitted.relearned(self.batch_size) if retrain_from_memory else fitted
             self._fitted = left
         return count
-
-    def _relearned(self, fitted: Fitted) -> Fitted:
-        """The same memory, and a learner that has seen nothing else."""
-        seed = int(fitted.learner.rng.integers(2**31 - 1))
-        learner = fitted.built.learner(seed)
-        if len(fitted.names) > learner.spec.n_classes:
-            learner.add_classes(len(fitted.names))
-        relearn(learner, fitted.learner.memory.store, self.batch_size)
-        return replace(fitted, learner=learner)
 
     @property
     def companions_(self) -> Mapping[str, Any]:

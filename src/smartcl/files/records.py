@@ -64,8 +64,7 @@ class Records:
 class Mark:
     """How far an input has been read: ``records`` of the block that begins at ``place``.
 
-    A place is an offset in bytes, a row group of a Parquet file or a row of a table in memory. ``rows`` counts from
-    the beginning of the input.
+    A place is an offset in bytes, or a row of a Parquet file or a table in memory.
     """
 
     place: int = 0

@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from smartcl.data.spec import InputSpec
-from smartcl.network.first_layer import MatrixLayer
+from smartcl.network.first_layer import AveragedRowTableLayer, MatrixLayer
 from smartcl.network.mlp import MLP
 from smartcl.network.scaling import LINEAR, InputScale
 
@@ -60,7 +60,9 @@ def _first_weights(network: MLP) -> tuple[torch.Tensor, torch.Tensor]:
     first = network.first
     if isinstance(first, MatrixLayer):
         return first.weight, first.bias
-    rows, local = first.table.peek(torch.arange(first.table.n_features), average=not hasattr(first, "group_norms"))
+    rows, local = first.table.peek(
+        torch.arange(first.table.n_features), average=isinstance(first, AveragedRowTableLayer)
+    )
     return rows[local], first.bias
 
 
