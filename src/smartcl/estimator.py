@@ -22,12 +22,14 @@ from smartcl.estimator_input import (
     USUAL_METHOD,
     as_array,
     check_batch_size,
+    class_weight_asked,
     loaded_arguments,
     method_asked,
     one_line,
     own_settings,
     parameters_asked,
     rows_of,
+    sample_weight_asked,
     saved_arguments,
     spec_of,
 )
@@ -54,6 +56,10 @@ class SmartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     own value, and those without an argument of their own go into ``parameters``, a dict. Each call of ``partial_fit``
     is cut into batches of ``batch_size`` in the order given; a class not seen before gets the next column of
     ``predict_proba``. ``fit`` forgets everything and learns the rows in random order.
+
+    ``class_weight`` and ``sample_weight`` say how much a row counts when it is learned and whenever it is replayed;
+    ``"balanced"`` goes by how often each class has come so far. A row of weight 0 is left out. Weights of samples are
+    stored, in 4 bytes each of the memory, and given from the first call on or never.
 
     Every call completes or changes nothing. Threads may share a model: they learn and save one after the other, and
     predict from the last finished batch without waiting for the next. What a learner is built from is settled by the
@@ -90,6 +96,7 @@ class SmartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         alpha: float | None = None,
         beta: float | None = None,
         parameters: Mapping[str, Any] | None = None,
+        class_weight: Mapping[Any, float] | str | None = None,
         batch_size: int = 50,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
@@ -109,22 +116,29 @@ class SmartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.alpha = alpha
         self.beta = beta
         self.parameters = parameters
+        self.class_weight = class_weight
         self.batch_size = batch_size
         self.random_state = random_state
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> SmartClassifier:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> SmartClassifier:
         """Forget everything, then learn these rows in random order, once."""
         with self._one_at_a_time():
             draft, rows, labels = self._drafted(X, y)
+            weight = sample_weight_asked(sample_weight, len(labels))
             rng = check_random_state(self.random_state)
             draft._fitted = self._new(rows, np.unique(labels), rng, fixed=False)
             order: Ints = rng.permutation(len(labels))
-            self._learn(draft._fitted, rows, labels, order)
+            self._learn(draft._fitted, rows, labels, order, weight)
             self.__dict__ = draft.__dict__
         return self
 
     def partial_fit(
-        self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None, ids: ArrayLike | None = None
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        ids: ArrayLike | None = None,
     ) -> SmartClassifier:
         """Learn these rows in their order. ``classes``, if given at the first call, are all there will ever be.
 
@@ -132,9 +146,9 @@ class SmartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         with self._one_at_a_time():
             if self.__sklearn_is_fitted__():
-                self._go_on(X, y, classes, ids)
+                self._go_on(X, y, classes, sample_weight, ids)
             else:
-                self._begin(X, y, classes, ids)
+                self._begin(X, y, classes, sample_weight, ids)
         return self
 
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
@@ -237,19 +251,35 @@ class SmartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         model.feature_names_in_ = np.array(feature_names, dtype=object)
         return model
 
-    def _begin(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None, ids: ArrayLike | None) -> None:
+    def _begin(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        classes: ArrayLike | None,
+        sample_weight: ArrayLike | None,
+        ids: ArrayLike | None,
+    ) -> None:
         draft, rows, labels = self._drafted(X, y)
+        weight = sample_weight_asked(sample_weight, len(labels))
         known = np.unique(labels if classes is None else labels_of(np.asarray(classes)))
         check_family(labels, known, "classes do")
         draft._fitted = self._new(rows, known, check_random_state(self.random_state), fixed=classes is not None)
         draft._fitted.refuse_strangers(np.setdiff1d(labels, known))
-        self._learn(draft._fitted, rows, labels, np.arange(len(labels)), ids)
+        self._learn(draft._fitted, rows, labels, np.arange(len(labels)), weight, ids)
         self.__dict__ = draft.__dict__
 
-    def _go_on(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None, ids: ArrayLike | None) -> None:
+    def _go_on(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        classes: ArrayLike | None,
+        sample_weight: ArrayLike | None,
+        ids: ArrayLike | None,
+    ) -> None:
         fitted, learner, known = self._fitted, self._fitted.learner, self._fitted.names
         fitted.built.check_same(self._asked(fitted.built.spec))
         rows, labels = self._validate(self, X, y, reset=False)
+        weight = sample_weight_asked(sample_weight, len(labels))
         check_family(labels, known, "before")
         if classes is not None and not np.array_equal(np.unique(np.asarray(classes)), np.unique(known)):
             raise ValueError(f"classes must be those of the first call, {shown(known.tolist())}, got {shown(classes)}")
@@ -260,15 +290,26 @@ class SmartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 if len(strangers):
                     self._fitted = replace(fitted, names=np.concatenate([known, strangers]))
                     learner.add_classes(len(self._fitted.names))
-                self._learn(self._fitted, rows, labels, np.arange(len(labels)), ids)
+                self._learn(self._fitted, rows, labels, np.arange(len(labels)), weight, ids)
         except BaseException:
             if learner.spec.n_classes == len(known):  # undone, not merely interrupted after it was done
                 self._fitted = fitted
             raise
 
-    def _learn(self, fitted: Fitted, rows: Rows, labels: Labels, order: Ints, ids: ArrayLike | None = None) -> None:
+    def _learn(
+        self,
+        fitted: Fitted,
+        rows: Rows,
+        labels: Labels,
+        order: Ints,
+        weight: NDArray[np.float32] | None,
+        ids: ArrayLike | None = None,
+    ) -> None:
         kept = kept_ids(fitted.learner, ids)
-        data = Batch(rows, torch.from_numpy(positions(fitted.names, labels)), ids=kept)
+        fitted.learner.class_weight = class_weight_asked(self.class_weight, fitted.names)
+        y = torch.from_numpy(positions(fitted.names, labels))
+        data = Batch(rows, y, ids=kept, weight=None if weight is None else torch.from_numpy(weight))
+        order = order if weight is None else order[weight[order] > 0]
         for start in range(0, len(order), self.batch_size):
             fitted.learner.observe(data.take(order[start : start + self.batch_size]))
 

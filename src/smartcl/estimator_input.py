@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from scipy import sparse
 
 from smartcl.data.batch import Rows
@@ -15,11 +16,15 @@ from smartcl.data.spec import InputSpec
 from smartcl.learners.checks import TOO_LARGE
 from smartcl.learners.factory import Factory, Method
 from smartcl.learners.methods import check_registered, find_method, registered_name
+from smartcl.learners.weights import ClassWeight
 from smartcl.saved import Saved
 from smartcl.settings import SETTINGS, as_given, plain, setting, shown
 
 #: An error is cut to so many characters: scikit-learn shows the arrays it was given.
 LONGEST_MESSAGE = 380
+
+#: Weights beyond these, in products and sums, would leave single precision.
+LEAST, MOST = 1e-6, 1e6
 
 #: The method of an estimator unless another is asked for.
 USUAL_METHOD = "smart"
@@ -81,9 +86,43 @@ def check_batch_size(size: Any) -> int:
     return rows
 
 
+def class_weight_asked(asked: Any, names: NDArray[Any]) -> ClassWeight:
+    """``class_weight`` as a learner takes it: one weight per class, those that a dict does not name at 1.
+
+    >>> class_weight_asked({"spam": 5}, np.array(["ham", "spam"]))
+    (1.0, 5.0)
+    """
+    if asked is None or (isinstance(asked, str) and asked == "balanced"):
+        return None if asked is None else "balanced"
+    if not isinstance(asked, Mapping):
+        raise ValueError(f"class_weight must be None, 'balanced' or a dict from labels to weights, got {shown(asked)}")
+    weights = np.ones(len(names))
+    for label, given in asked.items():
+        weight = plain(given)
+        if isinstance(weight, bool) or not isinstance(weight, int | float) or not LEAST <= weight <= MOST:
+            raise ValueError(f"class_weight must be from {LEAST:g} to {MOST:g}, got {shown(given)} for {shown(label)}")
+        weights[names == label] = weight
+    return tuple(weights.tolist())
+
+
+def sample_weight_asked(asked: Any, n_rows: int) -> NDArray[np.float32] | None:
+    """``sample_weight`` as one number per row, or a ``ValueError``; a row of weight 0 is as good as not there."""
+    if asked is None:
+        return None
+    weight = np.asarray(as_array(asked))
+    if weight.shape != (n_rows,) or weight.dtype.kind not in "biuf":
+        raise ValueError(f"sample_weight must be one number per row: {n_rows} rows, got {weight.dtype} {weight.shape}")
+    if not ((weight == 0) | ((weight >= LEAST) & (weight <= MOST))).all():
+        raise ValueError(f"sample_weight must be 0 or from {LEAST:g} to {MOST:g}, got {shown(weight.tolist())}")
+    if not weight.any():
+        raise ValueError("sample_weight must be above 0 for at least one row: all are zero")
+    return weight.astype(np.float32)
+
+
 def saved_arguments(arguments: Mapping[str, Any]) -> dict[str, Any]:
     """An estimator's arguments, checked, as they are saved: a learner of one's own by its registered name."""
     saved = {name: plain(value) for name, value in arguments.items() if name != "learner"}
+    saved["class_weight"] = _saved_class_weight(arguments["class_weight"])
     saved["method"] = registered_name(method_asked(arguments))
     if not isinstance(saved["random_state"], int):
         saved["random_state"] = None
@@ -94,11 +133,35 @@ def saved_arguments(arguments: Mapping[str, Any]) -> dict[str, Any]:
 def loaded_arguments(saved: Saved, names: Collection[str]) -> dict[str, Any]:
     """What ``saved_arguments`` gave, for an estimator whose arguments have these names."""
     given = {name: as_given(value) for name, value in saved.entries("estimator").items()}
+    given["class_weight"] = _loaded_class_weight(saved.part("estimator"))
     if set(given) != set(names) - {"learner"}:
         saved.refuse("estimator", "must hold the arguments of an estimator, each once")
     check_registered(saved.part("estimator").text("method"))
     check_arguments(given)
     return given
+
+
+def _saved_class_weight(asked: Any) -> Any:
+    """A dict as a list of pairs: its labels need not be text."""
+    if not isinstance(asked, Mapping):
+        return plain(asked)
+    class_weight_asked(asked, np.array([]))
+    pairs = [[plain(label), float(weight)] for label, weight in asked.items()]
+    for label, _ in pairs:
+        if not isinstance(label, str | int | float):
+            raise ValueError(f"class_weight must have text or numbers for labels to be saved, got {shown(label)}")
+    return pairs
+
+
+def _loaded_class_weight(saved: Saved) -> Any:
+    found = saved.one_of("class_weight", type(None), str, list)
+    if isinstance(found, list):
+        pairs = [pair for pair in found if isinstance(pair, list) and len(pair) == 2]
+        if len(pairs) < len(found) or not all(isinstance(label, str | int | float) for label, _ in pairs):
+            saved.refuse("class_weight", "must be pairs of a label and its weight")
+        found = dict(pairs)
+    class_weight_asked(found, np.array([]))
+    return found
 
 
 def check_arguments(given: Mapping[str, Any]) -> None:

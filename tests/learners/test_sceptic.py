@@ -8,6 +8,7 @@ import torch
 
 from helpers import SMALL, assert_same_state, small_batches, small_spec
 from smartcl.learners.learner import Learner
+from smartcl.learners.losses import confident_distillation
 from smartcl.learners.methods import build_learner
 from smartcl.learners.recipe import Recipe
 from smartcl.learners.sceptic import FULL_DOUBT, Sceptic, Scepticism
@@ -140,3 +141,39 @@ def test_what_a_batch_replays_wakes_together(monkeypatch):
     assert set(table._row_of[rows.indices].tolist()) == set(awake.tolist())
     table.rollback(journal)
     assert_same_state(table.state_dict(), before)
+
+
+def test_a_label_that_only_its_class_s_frequency_speaks_against_is_not_contradicted():
+    """One that is right among the classes as they count, or as they are stored, is not taken for wrong."""
+    learner = sceptic()
+    batch = small_batches()[0]
+    learner.observe(batch)
+    new = prepare(batch.x, learner.spec), batch.y
+    answers = learner.model.network(new[0]).argmax(dim=1)
+    wrong = new[0], 1 - answers
+    kept = (1 - 1 / 500) ** len(batch)
+    assert learner.updated_share(wrong) == pytest.approx(kept * learner.contradicted + (1 - kept))
+    learner.overstated = torch.tensor([0.0, 100.0])
+    zeros = float((wrong[1] == 0).double().mean())
+    assert 0 < zeros < 1
+    assert learner.updated_share(wrong) == pytest.approx(kept * learner.contradicted + (1 - kept) * zeros)
+
+
+def test_in_a_rare_stream_replay_is_true_to_the_frequency_and_the_teacher_to_itself():
+    learner = sceptic(distill=1.0)
+    for batch in small_batches():
+        learner.observe(batch)
+    learner.contradicted = 0.0
+    new = prepare(batch.x, learner.spec), batch.y
+    (replay,) = learner.replays([np.arange(6)])
+    assert replay is not None
+    learner.overstated = torch.tensor([0.0, 2.0])
+    fresh = learner.model.network(new[0])
+    again = learner.model.network(replay.rows)
+    losses = torch.nn.functional.cross_entropy(fresh, batch.y, reduction="none").tolist()
+    shifted = again + torch.tensor([0.0, 2.0])
+    losses += torch.nn.functional.cross_entropy(shifted, replay.y, reduction="none").tolist()
+    log_p = again.log_softmax(dim=1)
+    taught = confident_distillation(log_p, replay.answers, replay.y)
+    expected = sum(losses) / len(losses) + taught.item()
+    assert learner.cautious_loss(new, replay).item() == pytest.approx(expected, rel=1e-5)

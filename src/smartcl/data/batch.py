@@ -30,12 +30,16 @@ class Batch:
     y: torch.Tensor
     task: int | None = None
     ids: Ints | None = None
+    #: How much each row counts, where not all count the same: float32, positive.
+    weight: torch.Tensor | None = None
 
     def __post_init__(self) -> None:
         if self.y.ndim != 1 or len(self.y) != self.x.shape[0]:
             raise ValueError(f"y must be one label per row: x has {self.x.shape[0]} rows, y {tuple(self.y.shape)}")
         if self.ids is not None and len(self.ids) != len(self.y):
             raise ValueError(f"ids must be one per row: {len(self.y)} rows, {len(self.ids)} ids")
+        if self.weight is not None and self.weight.shape != self.y.shape:
+            raise ValueError(f"weight must be one per row: {len(self.y)} rows, shape {tuple(self.weight.shape)}")
 
     def __len__(self) -> int:
         return len(self.y)
@@ -51,7 +55,8 @@ class Batch:
     def take(self, index: Ints) -> Batch:
         """The samples at these positions, in this order."""
         ids = None if self.ids is None else self.ids[index]
-        return Batch(take_rows(self.x, index), self.y[torch.from_numpy(index)], self.task, ids)
+        weight = None if self.weight is None else self.weight[torch.from_numpy(index)]
+        return Batch(take_rows(self.x, index), self.y[torch.from_numpy(index)], self.task, ids, weight)
 
 
 def take_rows(x: Rows, index: Ints) -> Rows:

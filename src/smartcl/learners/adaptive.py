@@ -8,7 +8,8 @@ for the learner. Where the scout, who knows nothing of the past, beats the one w
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,17 +21,18 @@ from smartcl.data.spec import InputSpec
 from smartcl.learners.evidence import USUAL_AFTER, Alertness, Duel, Pace
 from smartcl.learners.factory import Method
 from smartcl.learners.learner import Labelled, Learner
-from smartcl.learners.likeness import likeness
 from smartcl.learners.model import Model
 from smartcl.learners.recipe import Recipe
 from smartcl.learners.sceptic import ROTATION, Sceptic, Taught
 from smartcl.learners.smart import SMART, SmartSettings
 from smartcl.memory import Observation
-from smartcl.network.inputs import Prepared, take_inputs
+from smartcl.memory.replay_memory import ExtraColumns
+from smartcl.network.inputs import Prepared, join_alike, take_inputs
 from smartcl.regularizers.group_lasso import GroupLasso
 from smartcl.regularizers.ncc import NCC
 from smartcl.saved import Saved
-from smartcl.selection.reservoir import ASLEEP, Reservoir, asleep
+from smartcl.selection.reservoir import Reservoir
+from smartcl.selection.roles import ASLEEP, HELD_OUT, REPLAYED, Roles
 from smartcl.selection.trusted import Trusted
 
 #: The plain network and the scout: without guards, and as small as does no harm.
@@ -39,18 +41,23 @@ SCOUT = Recipe(hidden=(128, 128), lr=2e-3, iterations=20, replay=100, average=0.
 
 #: The rows over which the answers to new batches are compared, and the share of them forgotten with each look back.
 PRESENT_ROWS, PAST_MEMORY = 1000, 0.9
-#: How much more the past counts than the present: in the present, forgetting does not show.
-PAST_WEIGHT = 2.0
-#: One stored sample in so many is held out of replay while the two networks compete; at most so many are asked about.
+#: How much the present counts beside the past: in it, forgetting does not show.
+PRESENT_WEIGHT = 0.25
+#: One sample in so many is held out of learning while the two networks compete; at most so many are asked about.
 RESERVE, RESERVE_ASKED = 10, 300
-#: The lead, in standard errors, at which the guarded network gives up for good.
-GIVES_UP, GIVES_UP_ROWS = 5.0, 1000
+#: The lead, in standard errors, at which the plain network takes over, and the guarded one gives up for good.
+LEADS, GIVES_UP, GIVES_UP_ROWS = 2.0, 5.0, 1000
 #: The scout leads from the first sureness on, and finds that the world has changed from the second on.
 SCOUT_LEADS, CHANGED = 2.0, 3.0
 #: The newest stored samples that a scout knows, and how fast it forgets them.
 WINDOW, SCOUT_MEMORY = 500, 100
-#: Stored samples looked at when the world has changed; with this share of new samples about them they are like them.
-REASSESSED, LIKE = 3000, 0.25
+#: What is left of the scout's lead once it has been found to be no more than a new task.
+CALMED = 0.7
+#: Newest samples, and as many older ones, between which a network may be torn; the steps it gets; the errors, in
+#: standard errors above the usual, from which it is; and the belief in a label from which it is sure of it.
+TORN_BY, TORN_STEPS, TORN, SURE, LEAST_NOISE = 300, 60, 1.0, 0.95, 0.2
+#: Stored samples looked at when the world has changed.
+REASSESSED = 3000
 #: Of the moments at which a change was noticed, so many are kept.
 CHANGES_KEPT = 100
 
@@ -70,11 +77,11 @@ class Evidence:
     @property
     def gap(self) -> float:
         """By how much the plain network is ahead of the guarded one."""
-        return self.present.gap + PAST_WEIGHT * self.past.gap
+        return self.past.gap + PRESENT_WEIGHT * self.present.gap
 
     @property
     def gap_error(self) -> float:
-        return float(np.hypot(self.present.doubt, PAST_WEIGHT * self.past.doubt))
+        return float(np.hypot(self.past.doubt, PRESENT_WEIGHT * self.present.doubt))
 
     def state_dict(self) -> dict[str, Any]:
         return {name: part.state_dict() for name, part in vars(self).items()}
@@ -90,16 +97,21 @@ class Adaptive(Sceptic):
     """A sceptic beside whom a plain network and a scout learn; the stream says who answers, and how many steps pay."""
 
     MODELS: ClassVar[tuple[str, ...]] = ("model", "plain", "scout")
+    extra_dtypes: ClassVar[Mapping[str, str] | None] = {"role": "uint8"}
 
     plain: Model
     scout: Model
+    #: Of the batch being learned, the rows that are not.
+    _held_out: Bools = np.zeros(0, dtype=np.bool_)
     evidence = Evidence()
     #: Does the plain network lead, and has the guarded one given up?
     plain_leads = False
     given_up = False
-    #: The rows learned, how many of the newest stored samples the scout knows, and when a change was noticed.
+    #: The rows learned, and how many of the newest stored samples the scout knows.
     rows_seen = 0
     known_to_scout = 0
+    #: Was the world found changed when the scout was last ahead, and after how many rows was a change noticed?
+    changed = False
     changes: tuple[int, ...] = ()
 
     def __init__(self, spec: InputSpec, memory: str | int, **arguments: Any) -> None:
@@ -110,7 +122,7 @@ class Adaptive(Sceptic):
     @property
     def leader(self) -> str:
         """Who answers: ``guarded``, ``plain`` or ``scout``."""
-        if self.evidence.scouted.sureness > SCOUT_LEADS:
+        if self.changed and self.evidence.scouted.sureness > SCOUT_LEADS:
             return "scout"
         return "plain" if self.plain_leads else "guarded"
 
@@ -124,7 +136,15 @@ class Adaptive(Sceptic):
         return self.plain if self.plain_leads else self.model
 
     def learn(self, new: Labelled, task: int | None) -> None:
+        """All steps on a batch, less the few rows of it that are held out while two networks compete."""
         self.weigh(new)
+        self._held_out = self.rng.random(len(new[1])) < (0 if self.given_up else 1 / RESERVE)
+        if self._held_out.all():
+            self._held_out[0] = False
+        self.learn_rows(new if not self._held_out.any() else taken(new, ~self._held_out))
+        self.rows_seen += len(new[1])
+
+    def learn_rows(self, new: Labelled) -> None:
         steps = self.evidence.pace.steps(self.recipe.iterations)
         rows, y = self.recalled()
         if not self.given_up:
@@ -140,7 +160,6 @@ class Adaptive(Sceptic):
             model.settle(self.rng)
         if self.evidence.scouted.sureness > CHANGED:
             self.reassess(new)
-        self.rows_seen += len(new[1])
 
     @torch.no_grad()
     def weigh(self, new: Labelled) -> None:
@@ -153,22 +172,24 @@ class Adaptive(Sceptic):
         leading = plain if self.plain_leads else guarded
         answered = scout if self.leader == "scout" else leading
         past = before.past if self.given_up else self.asked_about_the_past()
-        self.evidence = Evidence(
-            before.present.after(guarded, plain, kept),
-            past,
-            before.scouted if self.batches < USUAL_AFTER else before.scouted.after(leading, scout, kept),
-            before.alert.after(float(1 - scout.mean()), len(y)),
-            before.pace.after(float(1 - answered.mean()), len(y)),
+        self.evidence = replace(
+            before,
+            present=before.present.after(guarded, plain, kept),
+            past=past,
+            scouted=before.scouted if self.batches < USUAL_AFTER else before.scouted.after(leading, scout, kept),
+            alert=before.alert.after(float(1 - scout.mean()), len(y)),
+            pace=before.pace.after(float(1 - answered.mean()), len(y)),
         )
         gap, error = self.evidence.gap, self.evidence.gap_error
-        self.plain_leads = gap > -error if self.plain_leads else gap > error
+        self.plain_leads = gap > (0 if self.plain_leads else LEADS * error)
         self.given_up = self.given_up or (gap > GIVES_UP * error and self.rows_seen >= GIVES_UP_ROWS)
+        self.changed = self.changed and self.evidence.scouted.gap > 0
         if self.evidence.alert.jumped:
             self.known_to_scout = 0
 
     def asked_about_the_past(self) -> Duel:
         """Who knows the samples that are never replayed."""
-        held_out = np.flatnonzero(reserved(self.scores) & ~asleep(self.scores))
+        held_out = np.flatnonzero(self.roles == HELD_OUT)
         if not len(held_out):
             return self.evidence.past
         if len(held_out) > RESERVE_ASKED:
@@ -177,16 +198,13 @@ class Adaptive(Sceptic):
         return self.evidence.past.after(right(self.model, rows, y), right(self.plain, rows, y), PAST_MEMORY)
 
     @property
-    def scores(self) -> Any:
-        """The reservoir's keys of the stored samples."""
-        return self.memory.store.extra["score"] if len(self.memory) else np.zeros(0, dtype=np.float32)
+    def roles(self) -> Roles:
+        """What each stored sample is there for."""
+        return self.memory.store.extra["role"] if len(self.memory) else np.zeros(0, dtype=np.uint8)
 
     def recalled(self) -> tuple[Any, Any]:
         """The stored samples that this batch may be learned with: awake, and not of the reserve."""
-        usable = ~asleep(self.scores)
-        if not self.given_up:
-            usable &= ~reserved(self.scores)
-        pool = np.flatnonzero(usable)
+        pool = np.flatnonzero(self.roles != ASLEEP if self.given_up else self.roles == REPLAYED)
         if not len(pool):
             return None, None
         if len(pool) > 2 * ROTATION:
@@ -217,32 +235,58 @@ class Adaptive(Sceptic):
             place = torch.from_numpy(known - 1 - np.minimum(ages, known - 1))
             teach(self.scout, new, (take_inputs(rows, place), y[place]))
 
-    @torch.no_grad()
     def reassess(self, new: Labelled) -> None:
-        """The world has changed: stored samples like the new ones sleep if the scout contradicts their labels.
+        """The scout is ahead of who knows the past: has the world changed, or is this a new task?
 
-        Who sleeps is not replayed and leaves first; when the scout agrees again, it wakes. Samples unlike the new ones,
-        as those of an earlier task, stay as they are.
+        Whoever learns a new task can have the old ones too; where the world has changed, nobody can have both. So a
+        copy of the plain network learns the newest and the older samples, one as much as the other. If it is torn,
+        stored samples that it is not sure of and that the scout contradicts fall asleep: they are not replayed, and
+        leave first. Those the scout agrees with wake up.
         """
-        held = len(self.memory)
-        if not held:
+        torn = self.torn(new)
+        if torn is None:
+            self.evidence = replace(self.evidence, scouted=self.evidence.scouted.weaker(CALMED))
             return
-        index = np.sort(self.rng.choice(held, min(held, REASSESSED), replace=False))
+        self.changed = True
+        index = np.sort(self.rng.choice(len(self.memory), min(len(self.memory), REASSESSED), replace=False))
         rows, y = self.recall(self.memory.store, index)
-        known = min(max(self.known_to_scout, 1), WINDOW, held)
-        recent, _ = self.recall(self.memory.store, np.arange(held - known, held))
-        first = self._veteran.network.first
-        alike = likeness(first(rows), torch.cat([first(recent), first(new[0])]), self.rng) >= LIKE
-        agrees = right(self.scout, rows, y)
-        keys = self.scores.copy()
-        sleeps = asleep(keys[index])
-        keys[index[alike & agrees & sleeps]] -= ASLEEP
-        keys[index[alike & ~agrees & ~sleeps]] += ASLEEP
-        self.memory.store = self.memory.store.with_extra(score=keys)
+        agrees, unsure = right(self.scout, rows, y), belief(torn, rows, y) < SURE
+        roles = self.roles.copy()
+        roles[index[agrees & (roles[index] == ASLEEP)]] = REPLAYED
+        roles[index[~agrees & unsure]] = ASLEEP
+        self.memory.store = self.memory.store.with_extra(role=roles)
         if not self.changes or self.rows_seen - self.changes[-1] > PRESENT_ROWS:
             self.changes = (*self.changes, self.rows_seen)[-CHANGES_KEPT:]
-        scouted = self.evidence.scouted.weaker(0.7)
-        self.evidence = Evidence(**{**vars(self.evidence), "scouted": scouted})
+
+    def torn(self, new: Labelled) -> Model | None:
+        """A copy of the plain network between the newest and the older samples, if it cannot have both.
+
+        What it gets wrong then is set against what another copy gets wrong between two parts of the older samples. A
+        row table cannot be copied; there, no change is ever found.
+        """
+        held, known = len(self.memory), min(self.known_to_scout, TORN_BY, len(self.memory))
+        older = self.rng.permutation(np.flatnonzero(self.roles[: held - known] != ASLEEP))[: 2 * TORN_BY]
+        if len(older) < 2 or self.plain.network.table is not None:
+            return None
+        here, there = (self.recall(self.memory.store, part) for part in np.array_split(older, 2))
+        newest = new
+        if known:
+            rows, y = self.recall(self.memory.store, np.arange(held - known, held))
+            newest = join_alike([new[0], rows], self.spec.n_features), torch.cat([new[1], y])
+        (copy, wrong), (_, usual) = self.between(newest, there), self.between(here, there)
+        noise = max(np.hypot(wrong.std(), usual.std()), LEAST_NOISE) / np.sqrt(min(len(wrong), len(usual)))
+        return copy if wrong.mean() > usual.mean() + TORN * noise else None
+
+    def between(self, some: Labelled, others: Labelled) -> tuple[Model, Bools]:
+        """A copy of the plain network taught some samples as much as others, and what it still gets wrong."""
+        copy, count = self.plain.copy(), PLAIN.replay // 2
+        for _ in range(TORN_STEPS):
+            teach(copy, *(drawn(samples, count, self.rng) for samples in (some, others)))
+        return copy, ~np.concatenate([right(copy, *some), right(copy, *others)])
+
+    def extra_columns(self, batch: Batch) -> ExtraColumns:
+        held_out = self._held_out if len(self._held_out) == len(batch) else np.zeros(len(batch), dtype=np.bool_)
+        return {"role": np.where(held_out, HELD_OUT, REPLAYED).astype(np.uint8)}
 
     def remember(self, batch: Batch) -> Observation:
         """Store the batch; the scout goes on knowing what is left of the newest."""
@@ -268,6 +312,7 @@ class Adaptive(Sceptic):
                 "given_up": self.given_up,
                 "rows_seen": self.rows_seen,
                 "known_to_scout": self.known_to_scout,
+                "changed": self.changed,
                 "changes": list(self.changes),
             }
 
@@ -282,7 +327,7 @@ class Adaptive(Sceptic):
             self.plain_leads, self.given_up = saved.flag("plain_leads"), saved.flag("given_up")
             self.rows_seen = saved.whole("rows_seen", 0)
             self.known_to_scout = saved.whole("known_to_scout", 0, len(self.memory))
-            changes = saved.items("changes")
+            self.changed, changes = saved.flag("changed"), saved.items("changes")
             if len(changes) > CHANGES_KEPT or not all(type(row) is int and row >= 0 for row in changes):
                 saved.refuse("changes", f"must be at most {CHANGES_KEPT} numbers of rows")
             self.changes = tuple(changes)
@@ -303,10 +348,23 @@ def right(model: Model, rows: Prepared, y: torch.Tensor) -> Bools:
     return result
 
 
-def reserved(scores: Any) -> Bools:
-    """Which samples are held out of replay: a random part, by what their random keys end in."""
-    result: Bools = scores.view(np.uint32) % RESERVE == 0
-    return result
+@torch.no_grad()
+def belief(model: Model, rows: Prepared, y: torch.Tensor) -> Any:
+    """How likely a model's average finds each label."""
+    return model.predictor(rows).softmax(dim=1).gather(1, y[:, None])[:, 0].numpy()
+
+
+def drawn(samples: Labelled, count: int, rng: np.random.Generator) -> Labelled:
+    """So many of the samples, or all, in random order."""
+    rows, y = samples
+    index = torch.from_numpy(rng.choice(len(y), min(count, len(y)), replace=False))
+    return take_inputs(rows, index), y[index]
+
+
+def taken(samples: Labelled, which: Bools) -> Labelled:
+    """Some of the samples."""
+    index = torch.from_numpy(np.flatnonzero(which))
+    return take_inputs(samples[0], index), samples[1][index]
 
 
 def adaptive(spec: InputSpec, memory: str | int, settings: SmartSettings, seed: int = 0) -> Learner:

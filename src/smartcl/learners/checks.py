@@ -47,7 +47,10 @@ def check_batch(batch: Batch, spec: InputSpec) -> Batch:
     low, high = int(batch.y.min()), int(batch.y.max())
     if low < 0 or high >= spec.n_classes:
         raise ValueError(f"y must lie in 0..{spec.n_classes - 1}, got labels from {low} to {high}")
-    return Batch(x, batch.y.long(), batch.task, batch.ids)
+    weight = None if batch.weight is None else batch.weight.float()
+    if weight is not None and not bool(((weight > 0) & weight.isfinite()).all()):
+        raise ValueError("weight must be finite and above 0: leave out rows that are to count nothing")
+    return Batch(x, batch.y.long(), batch.task, batch.ids, weight)
 
 
 def largest(x: Rows) -> float:

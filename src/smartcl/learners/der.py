@@ -19,6 +19,7 @@ from smartcl.learners.extra_columns import logits_column, widen_logits
 from smartcl.learners.factory import Method
 from smartcl.learners.learner import Labelled, Learner
 from smartcl.learners.recipe import Training
+from smartcl.learners.weights import weight_of, weighted_cross_entropy
 from smartcl.memory.replay_memory import ExtraColumns, Observation
 from smartcl.selection.reservoir import Reservoir
 
@@ -71,8 +72,8 @@ class DERpp(Learner):
         (rows, y), (again, y_again), (dark, _) = new, replay, self.recall(store, index)
         logits = self.model.network(rows, again, dark).split([len(y), len(y_again), len(index)])
         smoothing = self.recipe.smoothing
-        fresh = F.cross_entropy(logits[0], y, label_smoothing=smoothing)
-        replayed = F.cross_entropy(logits[1], y_again, label_smoothing=smoothing)
+        fresh = weighted_cross_entropy(logits[0], y, smoothing, weight_of([new]))
+        replayed = weighted_cross_entropy(logits[1], y_again, smoothing, weight_of([replay]))
         return fresh + self.beta * replayed + self.alpha * dark_distance(logits[2], stored)
 
     def remember(self, batch: Batch) -> Observation:

@@ -13,6 +13,7 @@ from smartcl.data.spec import InputSpec
 from smartcl.learners.factory import Method
 from smartcl.learners.learner import Labelled, Learner
 from smartcl.learners.replay import ReplaySettings
+from smartcl.learners.weights import weight_of, weighted_mean
 from smartcl.selection.reservoir import Reservoir
 
 
@@ -47,15 +48,16 @@ class ERACE(Learner):
     def new_loss(self, new: Labelled) -> torch.Tensor:
         """Of new samples alone."""
         rows, y = new
-        return present_cross_entropy(self.model.network(rows), y, self.recipe.smoothing)
+        losses = present_cross_entropy(self.model.network(rows), y, self.recipe.smoothing, reduction="none")
+        return weighted_mean(losses, weight_of([new]))
 
     def asymmetric_loss(self, new: Labelled, replay: Labelled) -> torch.Tensor:
         """Of new and replayed samples, in one pass."""
         (rows, y), (again, y_again) = new, replay
         logits, smoothing = self.model.network(rows, again), self.recipe.smoothing
-        fresh = present_cross_entropy(logits[: len(y)], y, smoothing, reduction="sum")
-        replayed = F.cross_entropy(logits[len(y) :], y_again, label_smoothing=smoothing, reduction="sum")
-        return (fresh + replayed) / len(logits)
+        fresh = present_cross_entropy(logits[: len(y)], y, smoothing, reduction="none")
+        replayed = F.cross_entropy(logits[len(y) :], y_again, label_smoothing=smoothing, reduction="none")
+        return weighted_mean(torch.cat([fresh, replayed]), weight_of([new, replay]))
 
 
 def er_ace(spec: InputSpec, memory: str | int, settings: ReplaySettings, seed: int = 0) -> Learner:

@@ -32,4 +32,5 @@ def relearn(learner: Learner, store: SampleStore, batch_size: int) -> None:
             index = np.arange(first, min(first + batch_size, len(store)))
             y = torch.from_numpy(store.labels[index].astype(np.int64))
             ids = store.extra[COLUMN][index] if learner.keeps_ids else None
-            learner.observe(Batch(stored_rows(store, index), y, ids=ids))
+            weight = torch.from_numpy(store.extra["weight"][index]) if "weight" in store.extra else None
+            learner.observe(Batch(stored_rows(store, index), y, ids=ids, weight=weight))

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 import torch
-import torch.nn.functional as F
 
 from smartcl.data.batch import Batch
 from smartcl.data.spec import InputSpec
@@ -21,6 +20,7 @@ from smartcl.learners.factory import Method
 from smartcl.learners.learner import Labelled, Learner, probabilities
 from smartcl.learners.model import Model
 from smartcl.learners.recipe import Training
+from smartcl.learners.weights import weight_of, weighted_cross_entropy
 from smartcl.memory import SampleStore
 from smartcl.memory.replay_memory import ExtraColumns
 from smartcl.network.inputs import Prepared
@@ -95,8 +95,9 @@ class GDumb(Learner):
         for _ in range(self.epochs):
             order = rng.permutation(len(store))
             for start in range(0, len(order), self.recipe.replay):
-                rows, y = self.recall(store, order[start : start + self.recipe.replay])
-                model.descend(F.cross_entropy(model.network(rows), y, label_smoothing=self.recipe.smoothing))
+                samples = self.recall(store, order[start : start + self.recipe.replay])
+                logits, weight = model.network(samples[0]), weight_of([samples])
+                model.descend(weighted_cross_entropy(logits, samples[1], self.recipe.smoothing, weight))
         return model
 
 

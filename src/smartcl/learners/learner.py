@@ -6,20 +6,22 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, cast
 
 import numpy as np
 import torch
-import torch.nn.functional as F
 
 from smartcl.data.batch import Batch, Bools, Ints, Rows, take_rows
 from smartcl.data.spec import InputSpec
 from smartcl.learners.checks import check_batch, check_rows, generator_state, largest
+from smartcl.learners.class_counts import ClassCounts
 from smartcl.learners.extra_columns import check_logits, check_task
 from smartcl.learners.ids import id_column, id_dtype, saved_with_ids
 from smartcl.learners.model import Model
 from smartcl.learners.recipe import Recipe
 from smartcl.learners.transaction import Transactional
+from smartcl.learners.weights import ClassWeight, class_weights, weight_of, weighted, weighted_cross_entropy
+from smartcl.learners.weights import Labelled as Labelled
 from smartcl.memory import SampleStore
 from smartcl.memory.pool import Selector
 from smartcl.memory.replay_memory import ExtraColumns, Observation, ReplayMemory
@@ -30,9 +32,6 @@ from smartcl.network.plain import PlainNetwork, plain_network
 from smartcl.network.scaling import InputScale
 from smartcl.regularizers.regularizer import Regularizer
 from smartcl.saved import Saved
-
-#: Samples ready for the network, and their labels.
-Labelled: TypeAlias = tuple[Prepared, torch.Tensor]
 
 PREDICT_ROWS = 2048
 #: More than any network here has: a saved count beyond it is damage.
@@ -80,6 +79,10 @@ class Learner(Transactional):
         self.observed: Observation | None = None
         #: Whether the ids that come with batches are stored, so that single samples can be forgotten.
         self.keeps_ids = False
+        #: The classes that have come, and how much each is to count.
+        self.counts, self.class_weight = ClassCounts.none(spec.n_classes), cast(ClassWeight, None)
+        #: Whether samples have weights of their own, stored beside them; the first batch decides.
+        self.weighted = False
         #: Batches learned, of which those since the last consolidation count where it comes on a schedule.
         self.batches = 0
 
@@ -90,7 +93,8 @@ class Learner(Transactional):
             self.begin_batch()
             if self.scale is not None:
                 self.scale = self.scale.updated(batch.x)
-            new: Labelled = self.prepared(batch.x), batch.y
+            self.counts = self.counts.widened(self.spec.n_classes).add(batch.y.numpy())
+            new = self.weighed((self.prepared(batch.x), batch.y), batch.weight)
             with flushed_denormals():
                 self.learn(new, batch.task)  # lines 5, 6
                 self.model.settle(self.rng)
@@ -107,7 +111,11 @@ class Learner(Transactional):
         batch = check_batch(batch, self.spec)
         if "task" in (self.extra_dtypes or ()):
             check_task(batch)
-        self.memory.check_room(batch, self.columns_beside)
+        if not self.batches:
+            self.weighted = batch.weight is not None
+        elif batch.weight is not None and not self.weighted:
+            raise ValueError("weight must be given from the first batch on, or never: it is stored beside each sample")
+        self.memory.check_room(batch, self.stored_beside)
         return batch
 
     def check_finite(self, values: Iterable[torch.Tensor], batch: Batch) -> None:
@@ -141,7 +149,12 @@ class Learner(Transactional):
     def loss(self, parts: Sequence[Labelled]) -> torch.Tensor:
         """The mean cross-entropy of all samples of the parts."""
         logits = self.model.network(*(rows for rows, _ in parts))
-        return F.cross_entropy(logits, torch.cat([y for _, y in parts]), label_smoothing=self.recipe.smoothing)
+        y = torch.cat([labels for _, labels in parts])
+        return weighted_cross_entropy(logits, y, self.recipe.smoothing, weight_of(parts))
+
+    def weighed(self, samples: Labelled, own: torch.Tensor | None) -> Labelled:
+        """The samples with what each is to count, where they do not all count the same."""
+        return weighted(samples, own, class_weights(self.class_weight, self.counts))
 
     def draw_replay(self) -> Labelled | None:
         """Stored samples, drawn without replacement."""
@@ -163,12 +176,13 @@ class Learner(Transactional):
         """Stored samples as the network takes them."""
         got = store.gather(index, missing=bool(self.spec.offset) or self.spec.learned)
         features = None if self.spec.sparse or store.schema.is_full else store.features
-        return self.prepared(got.x, features, got.missing), got.y
+        own = torch.from_numpy(store.extra["weight"][index]) if self.weighted else None
+        return self.weighed((self.prepared(got.x, features, got.missing), got.y), own)
 
     def remember(self, batch: Batch) -> Observation:
         """Store the batch's schematic form; over budget, let the selector choose."""
         alive = self.judge.network.alive().numpy()
-        candidates = self.memory.candidates(batch, alive, self.columns_beside(batch))
+        candidates = self.memory.candidates(batch, alive, self.stored_beside(batch))
         return self.memory.select(candidates, partial(_Geometry, self, candidates), self.rng)
 
     def discard(self, gone: Bools) -> None:
@@ -177,13 +191,17 @@ class Learner(Transactional):
         self.memory.store = self.memory.store.take(~gone)
         self.finish_batch()
 
-    def columns_beside(self, batch: Batch) -> ExtraColumns:
-        """All that is stored beside each sample of a batch."""
-        return {**self.extra_columns(batch), **id_column(self, batch)}
-
     def extra_columns(self, batch: Batch) -> ExtraColumns:
         """What this method stores beside each sample; nothing, unless it says so."""
         return {}
+
+    def stored_beside(self, batch: Batch) -> ExtraColumns:
+        """The method's extra columns, and the samples' ids and weights where they have any."""
+        columns = {**self.extra_columns(batch), **id_column(self, batch)}
+        if not self.weighted:
+            return columns
+        weight = np.ones(len(batch), np.float32) if batch.weight is None else batch.weight.numpy()
+        return {**columns, "weight": weight}
 
     def end_task(self, data: Batch) -> Observation | None:
         """The stream says that a task with these samples is over; what became of the memory, if it changed."""
@@ -231,6 +249,8 @@ class Learner(Transactional):
                 "n_classes": self.spec.n_classes,
                 "scale": None if self.scale is None else self.scale.state_dict(),
                 "batches": self.batches,
+                "counts": self.counts.state_dict(),
+                "weighted": self.weighted,
                 "model": self.model.state_dict(),
                 "memory": self.memory.state_dict(),
                 "rng": self.rng.bit_generator.state,
@@ -247,9 +267,13 @@ class Learner(Transactional):
             self.batches = saved.whole("batches", 0)
             self.scale = self._loaded_scale(saved)
             self.model.load_state_dict(saved.entries("model"))
+            self.counts = ClassCounts.from_state(saved.part("counts"), n_classes)
+            self.weighted = saved.flag("weighted")
+            beside = {"weight": "float32"} if self.weighted else {}
             self.keeps_ids = saved_with_ids(saved)
-            dtypes = None if self.extra_dtypes is None else {**self.extra_dtypes, **id_dtype(self)}
-            self.memory.load_state_dict(saved.part("memory"), n_classes, dtypes)
+            beside |= id_dtype(self)
+            extra = None if self.extra_dtypes is None else {**self.extra_dtypes, **beside}
+            self.memory.load_state_dict(saved.part("memory"), n_classes, extra)
             check_logits(self.memory.store, self.model.network.head.out_features)
             self.rng.bit_generator.state = generator_state(saved.part("rng"))
             self.finish_batch()

@@ -6,6 +6,8 @@ import math
 
 import torch
 
+from smartcl.learners.weights import weighted_mean
+
 #: Below this exponent the robust loss is the cross-entropy to float precision.
 SMALLEST_EXPONENT = 1e-3
 
@@ -15,13 +17,19 @@ LEAST_PULL = 0.1
 
 
 def robust_cross_entropy(
-    log_probabilities: torch.Tensor, y: torch.Tensor, exponent: float | torch.Tensor, smoothing: float = 0.0
+    log_probabilities: torch.Tensor,
+    y: torch.Tensor,
+    exponent: float | torch.Tensor,
+    smoothing: float = 0.0,
+    among: torch.Tensor | None = None,
+    weight: torch.Tensor | None = None,
 ) -> torch.Tensor:
     """``(1 − p_y^q)/q``: the cross-entropy at ``q = 0``, the mean absolute error at ``q = 1``.
 
     Between the two, samples the network contradicts pull less, by ``p_y^q`` (Zhang & Sabuncu, "Generalized cross
     entropy loss", NeurIPS 2018). The exponent is one for all, or a column with one for each sample. With ``smoothing``,
-    that share of the label is spread evenly over all classes.
+    that share of the label is spread evenly over all classes, or by how much each counts for the sample (``among``, as
+    a logarithm). Each sample counts by its ``weight``.
 
     >>> log_p = torch.tensor([[0.25, 0.75]]).log()
     >>> robust_cross_entropy(log_p, torch.tensor([0]), exponent=1.0)
@@ -32,7 +40,8 @@ def robust_cross_entropy(
     else:
         losses = (1 - torch.exp(exponent * log_probabilities)) / exponent
     chosen = losses.gather(1, y[:, None])[:, 0]
-    return ((1 - smoothing) * chosen + smoothing * losses.mean(dim=1)).mean()
+    spread = losses.mean(dim=1) if among is None else (among.softmax(dim=1) * losses).sum(dim=1)
+    return weighted_mean((1 - smoothing) * chosen + smoothing * spread, weight)
 
 
 def exponents(log_probabilities: torch.Tensor, y: torch.Tensor, exponent: float) -> torch.Tensor | float:
@@ -56,7 +65,9 @@ def exponents(log_probabilities: torch.Tensor, y: torch.Tensor, exponent: float)
     return torch.where(believed, exponent, enough)[y][:, None]
 
 
-def confident_distillation(log_probabilities: torch.Tensor, teacher: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+def confident_distillation(
+    log_probabilities: torch.Tensor, teacher: torch.Tensor, y: torch.Tensor, weight: torch.Tensor | None = None
+) -> torch.Tensor:
     """Cross-entropy to a teacher's probabilities, where it is sure of the label: weighted by ``max(0, 2·p_y − 1)``.
 
     On a sample that the teacher does not know yet, or whose label it contradicts, it has nothing to say.
@@ -66,4 +77,4 @@ def confident_distillation(log_probabilities: torch.Tensor, teacher: torch.Tenso
     tensor(0.3466)
     """
     trust = (2 * teacher.gather(1, y[:, None])[:, 0] - 1).clamp(min=0)
-    return -(trust * (teacher * log_probabilities).sum(dim=1)).mean()
+    return -weighted_mean(trust * (teacher * log_probabilities).sum(dim=1), weight)

@@ -13,13 +13,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 
 from smartcl.data.batch import Ints
+from smartcl.learners.class_counts import overstated, standing
 from smartcl.learners.learner import Labelled, Learner
 from smartcl.learners.losses import confident_distillation, exponents, robust_cross_entropy
 from smartcl.learners.recipe import Training
+from smartcl.learners.weights import weight_of, weighted
 from smartcl.network.inputs import Prepared, drop_inputs, take_inputs
 from smartcl.saved import Saved
+from smartcl.selection.fair_reservoir import ENSURED
 
 #: The share of contradicted labels from which doubt is complete.
 FULL_DOUBT = 0.02
@@ -47,6 +51,7 @@ class Taught(NamedTuple):
     rows: Prepared
     y: torch.Tensor
     answers: torch.Tensor
+    weight: torch.Tensor | None = None
 
 
 class Sceptic(Learner):
@@ -60,6 +65,10 @@ class Sceptic(Learner):
     recipe: Scepticism
     #: The running share of labels contradicted; full doubt until the stream has shown what it is like.
     contradicted = FULL_DOUBT
+    #: How much each class counts against each sample of the batch being learned; None: fully.
+    standing: torch.Tensor | None = None
+    #: How much more each class has of the memory than of the stream, as a logarithm; None: as much.
+    overstated: torch.Tensor | None = None
 
     @property
     def doubt(self) -> float:
@@ -67,9 +76,16 @@ class Sceptic(Learner):
         return min(1.0, self.contradicted / FULL_DOUBT)
 
     def learn(self, new: Labelled, task: int | None) -> None:
+        self.regard_classes(new)
         for replay in self.replays(self.draw_all()):
             self.model.descend(self.cautious_loss(new, replay))
         self.contradicted = self.updated_share(new)
+
+    def regard_classes(self, new: Labelled) -> None:
+        """How much each class is to count while this batch is learned."""
+        stored = np.bincount(self.memory.store.labels, minlength=self.spec.n_classes)
+        self.standing = standing(self.counts, stored, new[1].numpy())
+        self.overstated = overstated(self.counts, stored, ENSURED)
 
     def draw_all(self) -> list[Ints]:
         """The stored samples of every step, each step's drawn without replacement.
@@ -87,12 +103,13 @@ class Sceptic(Learner):
         if not len(drawn):
             yield from (None for _ in draws)
             return
-        rows, y = self.recall(self.memory.store, drawn)
+        stored = self.recall(self.memory.store, drawn)
+        (rows, y), weight = stored, weight_of([stored])
         self.model.expect(rows)
         answers = self.opinion(rows)
         for index in draws:
             place = torch.from_numpy(np.searchsorted(drawn, index))
-            yield Taught(take_inputs(rows, place), y[place], answers[place])
+            yield Taught(take_inputs(rows, place), y[place], answers[place], None if weight is None else weight[place])
 
     @torch.no_grad()
     def opinion(self, rows: Prepared) -> torch.Tensor:
@@ -104,22 +121,35 @@ class Sceptic(Learner):
 
     def cautious_loss(self, new: Labelled, replay: Taught | None) -> torch.Tensor:
         """The robust loss of the batch and the stored samples, and the teacher's pull on the latter."""
-        parts = [new] if replay is None else [new, (replay.rows, replay.y)]
+        parts = [new] if replay is None else [new, weighted((replay.rows, replay.y), replay.weight, None)]
         y = torch.cat([labels for _, labels in parts])
         rows = (drop_inputs(part, self.recipe.dropout, self.rng) for part, _ in parts)
-        answers = self.model.network(*rows).log_softmax(dim=1)
+        logits = self.model.network(*rows)
+        among = None if self.standing is None else F.pad(self.standing, (0, 0, 0, len(y) - len(self.standing)))
+        shifted = logits if among is None else logits + among
+        if self.overstated is not None:
+            replayed = torch.arange(len(y)) >= len(new[1])
+            shifted = shifted + replayed[:, None] * self.overstated
+        answers = shifted.log_softmax(dim=1)
         exponent = exponents(answers, y, self.recipe.robust * self.doubt)
-        loss = robust_cross_entropy(answers, y, exponent, self.recipe.smoothing)
+        loss = robust_cross_entropy(answers, y, exponent, self.recipe.smoothing, among, weight_of(parts))
         pull = self.recipe.distill * (1 - self.doubt)
         if pull and replay is not None:
-            loss = loss + pull * confident_distillation(answers[len(new[1]) :], replay.answers, replay.y)
+            plain = answers if self.overstated is None else logits.log_softmax(dim=1)
+            taught = plain[len(new[1]) :]
+            loss = loss + pull * confident_distillation(taught, replay.answers, replay.y, replay.weight)
         return loss
 
     @torch.no_grad()
     def updated_share(self, new: Labelled) -> float:
         """The running share of contradicted labels, with the batch just learned counted in."""
         rows, y = new
-        share = float((self.model.network(rows).argmax(dim=1) != y).double().mean())
+        logits = self.model.network(rows)
+        wrong = logits.argmax(dim=1) != y
+        for shift in (self.standing, self.overstated):
+            if shift is not None:  # a label that only its class's frequency speaks against is not wrong
+                wrong &= (logits + shift).argmax(dim=1) != y
+        share = float(wrong.double().mean())
         memory = (1 - 1 / DOUBT_SAMPLES) ** len(y)
         return memory * self.contradicted + (1 - memory) * share
 

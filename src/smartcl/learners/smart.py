@@ -15,8 +15,8 @@ from smartcl.learners.recipe import Training
 from smartcl.learners.sceptic import Sceptic, Scepticism
 from smartcl.regularizers.group_lasso import GroupLasso
 from smartcl.regularizers.ncc import NCC
+from smartcl.selection.fair_reservoir import FairReservoir
 from smartcl.selection.gss_greedy import GSSGreedy
-from smartcl.selection.reservoir import Reservoir
 from smartcl.selection.trusted import Trusted
 
 
@@ -44,7 +44,7 @@ def smart(spec: InputSpec, memory: str | int, settings: SmartSettings, seed: int
         spec,
         memory,
         recipe=settings,
-        selector=Trusted() if settings.trust else Reservoir(),
+        selector=Trusted() if settings.trust else FairReservoir(),
         regularizers=[GroupLasso(settings.alpha, settings.form), NCC(settings.beta)],
         whole=settings.whole,
         patience=settings.patience,

@@ -116,6 +116,19 @@ def join_rows(parts: Sequence[Prepared]) -> Prepared:
     return concatenate([part for part in parts if isinstance(part, SparseInput)])
 
 
+def join_alike(parts: Sequence[Prepared], n_features: int) -> Prepared:
+    """Rows one part after the other, also where some hold all features and others only some, and zero elsewhere."""
+    if any(isinstance(part, NarrowInput) for part in parts):
+        return join_rows([_widened(part, n_features) for part in parts])
+    return join_rows(parts)
+
+
+def _widened(rows: Prepared, n_features: int) -> Prepared:
+    if not isinstance(rows, NarrowInput):
+        return rows
+    return torch.zeros(len(rows), n_features).index_copy_(1, rows.features, rows.values)
+
+
 def split_rows(rows: Prepared, sizes: Sequence[int]) -> list[Prepared]:
     """Consecutive rows in pieces of these sizes."""
     if isinstance(rows, torch.Tensor):

@@ -24,11 +24,10 @@ def fair_share(demands: Ints, room: int) -> int:
     40
     """
     ascending = np.sort(demands)
-    for settled, demand in enumerate(ascending):
-        share = (room - int(ascending[:settled].sum())) // (len(ascending) - settled)
-        if share < demand:
-            return share
-    return int(ascending[-1])
+    settled = np.append(0, np.cumsum(ascending)[:-1])
+    shares = (room - settled) // np.arange(len(ascending), 0, -1)
+    short = np.flatnonzero(shares < ascending)
+    return int(shares[short[0]] if len(short) else ascending[-1])
 
 
 def fair_prefixes(orders: Sequence[Ints], sizes: Ints, room: int) -> Ints:

@@ -4,16 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from smartcl.data.batch import Bools
 from smartcl.memory.pool import Pool, Scores, Selection, longest_fit
-
-#: More than any key that is drawn. Added to a key, it puts a sample to sleep: not replayed, and the first to leave.
-ASLEEP = 64.0
-
-
-def asleep(keys: Scores) -> Bools:
-    """Which samples of these keys sleep."""
-    return np.greater_equal(keys, ASLEEP)
+from smartcl.selection.roles import ASLEEP, roles_in
 
 
 def drawn_keys(pool: Pool, rng: np.random.Generator) -> Scores:
@@ -44,7 +36,8 @@ class Reservoir:
 
     def select(self, pool: Pool, room: int, rng: np.random.Generator) -> Selection:
         keys = drawn_keys(pool, rng)
-        keep = longest_fit(np.argsort(keys, kind="stable"), pool.sizes, room)
+        order = np.lexsort((keys, roles_in(pool) == ASLEEP))
+        keep = longest_fit(order, pool.sizes, room)
         return Selection(keep, keys[keep])
 
 

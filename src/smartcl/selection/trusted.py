@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from smartcl.data.batch import Bools, Ints
-from smartcl.memory.pool import Pool, Scores, Selection, longest_fit
+from smartcl.memory.pool import Pool, Scores, Selection
+from smartcl.selection.fair_reservoir import fair_fit
 from smartcl.selection.reservoir import drawn_keys
+from smartcl.selection.roles import ASLEEP, HELD_OUT, roles_in
 
 #: Stored samples looked at after each batch: the whole of a small memory, a random part of a large one.
 EXAMINED = 2000
@@ -29,10 +31,7 @@ def trade_places(keys: Scores, suspect: Bools, labels: Ints) -> Scores:
     array([2., 1., 4., 3.], dtype=float32)
     """
     dealt = np.empty_like(keys)
-    for label in np.unique(labels):
-        members = np.flatnonzero(labels == label)
-        ranked = members[np.lexsort((keys[members], suspect[members]))]
-        dealt[ranked] = np.sort(keys[members])
+    dealt[np.lexsort((keys, suspect, labels))] = keys[np.lexsort((keys, labels))]
     return dealt
 
 
@@ -64,5 +63,9 @@ class Trusted:
         examined = np.concatenate([old, pool.new])
         suspect = np.zeros(len(pool), dtype=np.bool_)
         suspect[examined] = contradicted(pool, examined)
-        keep = longest_fit(np.argsort(trade_places(keys, suspect, pool.labels), kind="stable"), pool.sizes, room)
+        roles = roles_in(pool)
+        judged = np.flatnonzero(roles != HELD_OUT)  # who is held out to judge by is not judged
+        dealt = keys.copy()
+        dealt[judged] = trade_places(keys[judged], suspect[judged], pool.labels[judged])
+        keep = fair_fit(pool.labels, dealt, pool.sizes, room, asleep=roles == ASLEEP)
         return Selection(keep, keys[keep])

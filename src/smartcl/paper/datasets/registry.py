@@ -14,6 +14,7 @@ from smartcl.errors import UnavailableError
 from smartcl.paper.datasets.civil_unrest import COUNTRIES, PAPER, SIBLING, civil_unrest
 from smartcl.paper.datasets.civil_unrest import PROTOCOL as CIVIL
 from smartcl.paper.datasets.corruption import NoiseModel
+from smartcl.paper.datasets.digit_classes import LONG, SHORT, class_digits, class_mnist
 from smartcl.paper.datasets.digit_pairs import (
     DISJOINT,
     MNIST,
@@ -89,10 +90,16 @@ class Dataset:
 DATASETS: dict[str, Dataset] = {
     **{
         f"{name}{ending}": Dataset(build, replace(protocol, validation=share), MNIST, (SKLEARN_DIGITS,))
-        for name, build, protocol in (("disjoint-mnist", disjoint_mnist, DISJOINT), ("split-mnist", split_mnist, SPLIT))
+        for name, build, protocol in (
+            ("disjoint-mnist", disjoint_mnist, DISJOINT),
+            ("split-mnist", split_mnist, SPLIT),
+            ("class-mnist", class_mnist, LONG),
+            ("class-mnist-short", class_mnist, SHORT),
+        )
         for share, ending in ((0.0, ""), (VALIDATION, "-validation"))
     },
     "disjoint-digits": Dataset(disjoint_digits, SMALL, SKLEARN_DIGITS),
+    "class-digits": Dataset(class_digits, SMALL, SKLEARN_DIGITS),
     **{
         f"civil-{country.lower()}{ending}": Dataset(
             partial(civil_unrest, country), replace(CIVIL, validation=held_out), SIBLING, (PAPER,), True, NEAR_CHANCE

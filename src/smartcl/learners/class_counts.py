@@ -1,0 +1,112 @@
+"""How often each class has come so far, and how long ago: who is still among the newcomers, and who only in memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from smartcl.data.batch import Ints
+from smartcl.saved import Saved
+
+Floats: TypeAlias = NDArray[np.float64]
+
+#: A class stays away once it has missed so many of its turns, by how often it has come so far.
+MISSED_TURNS = 10.0
+#: The power of the ratio by which a class that stays away counts.
+SHARPNESS = 2.0
+
+
+@dataclass(frozen=True, eq=False)
+class ClassCounts:
+    """Of each class the samples that have come, and after how many of all the first and the last of them did.
+
+    >>> counts = ClassCounts.none(2).add(np.array([0, 0])).add(np.array([1, 0])).add(np.array([0, 0]))
+    >>> counts.seen, counts.first, counts.last, counts.total
+    (array([5, 1]), array([0, 2]), array([6, 4]), 6)
+    """
+
+    seen: Ints
+    first: Ints
+    last: Ints
+    total: int
+
+    @classmethod
+    def none(cls, n_classes: int) -> ClassCounts:
+        zeros = np.zeros(n_classes, dtype=np.int64)
+        return cls(zeros, zeros, zeros, 0)
+
+    def widened(self, n_classes: int) -> ClassCounts:
+        """With room for classes that have not come yet."""
+        more = (0, n_classes - len(self.seen))
+        seen, first, last = (np.pad(each, more) for each in (self.seen, self.first, self.last))
+        return ClassCounts(seen, first, last, self.total)
+
+    def add(self, y: Ints) -> ClassCounts:
+        """With the samples of a batch counted in."""
+        came = np.bincount(y, minlength=len(self.seen))
+        first = np.where((came > 0) & (self.seen == 0), self.total, self.first)
+        total = self.total + len(y)
+        return ClassCounts(self.seen + came, first, np.where(came > 0, total, self.last), total)
+
+    @property
+    def rate(self) -> Floats:
+        """The share of each class in all that has come since its first sample."""
+        rate: Floats = self.seen / np.maximum(1, self.total - self.first)
+        return rate
+
+    @property
+    def absence(self) -> Floats:
+        """From 0, a class that is due or has just come, to 1, one that stays away: by how many of its turns it missed.
+
+        A class that comes once in a thousand is not away after a hundred others; one that came every other time is.
+        """
+        absence: Floats = np.minimum(1.0, (self.total - self.last) * self.rate / MISSED_TURNS)
+        return absence
+
+    def state_dict(self) -> dict[str, Any]:
+        return {"seen": self.seen, "first": self.first, "last": self.last, "total": self.total}
+
+    @classmethod
+    def from_state(cls, saved: Saved, n_classes: int) -> ClassCounts:
+        """What ``state_dict`` described, if a stream can have gone so."""
+        total = saved.whole("total", 0)
+        seen, first, last = (saved.array(name, (n_classes,), "int64") for name in ("seen", "first", "last"))
+        if int(seen.min(initial=0)) < 0 or int(seen.sum()) != total:
+            saved.refuse("seen", f"must be counts that make {total} together")
+        if int(first.min(initial=0)) < 0 or (last - first < seen).any() or int(last.max(initial=0)) > total:
+            saved.refuse("last", f"must be places up to {total}, and after the first with room for all of a class")
+        return cls(seen, first, last, total)
+
+
+def standing(counts: ClassCounts, stored: Ints, y: Ints) -> torch.Tensor | None:
+    """How much each class counts against each of these new samples, as a logarithm; None where every one does fully.
+
+    A sample that is new pushes all other classes down where it stands. Those that come with it hold up their own
+    places; a class that stays away has only its stored samples for that. So it counts by the square of their number
+    over that of all that has come of the new sample's class, and never more than fully: at first as in the
+    cross-entropy, in a long task as in ER-ACE.
+    """
+    absence = counts.absence
+    absence[np.unique(y)] = 0.0
+    if not absence.any():
+        return None
+    worth = np.log(np.maximum(stored, 0.5)) - np.log(counts.seen[y])[:, None]
+    return torch.from_numpy(SHARPNESS * absence * np.minimum(0.0, worth)).float()
+
+
+def overstated(counts: ClassCounts, stored: Ints, ensured: float) -> torch.Tensor | None:
+    """How much more of the memory each class has than of the stream, as a logarithm; None where no class is rare.
+
+    A rare class is one that comes less often than the ``ensured`` part of an even share; the memory holds more of it
+    than has come, and replay would make it look frequent. A class that stays away has no frequency to be true to.
+    """
+    rate = counts.rate
+    rare = (counts.seen > 0) & (rate < ensured / max(1, int((counts.seen > 0).sum())))
+    if not (rare & (stored > 0)).any():
+        return None
+    excess = np.log(np.maximum(stored, 1) / max(1, int(stored.sum()))) - np.log(np.where(rare, rate, 1.0))
+    return torch.from_numpy(np.where(rare, (1 - counts.absence) * np.maximum(0.0, excess), 0.0)).float()

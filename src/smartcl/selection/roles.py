@@ -1,0 +1,21 @@
+"""What a stored sample is there for, where a learner stores that beside it."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smartcl.memory.pool import Pool
+
+#: In the column ``role`` of a store: one byte a sample.
+Roles: TypeAlias = NDArray[np.uint8]
+
+#: To be replayed; never to be learned, but to be asked about; or of a world that is no more, and the first to leave.
+REPLAYED, HELD_OUT, ASLEEP = 0, 1, 2
+
+
+def roles_in(pool: Pool) -> Roles:
+    """The candidates' roles: all to be replayed, where nothing else is said."""
+    return pool.extra.get("role", np.zeros(len(pool), dtype=np.uint8))
