@@ -25,9 +25,10 @@ from smartcl.learners.model import Model
 from smartcl.learners.recipe import Recipe
 from smartcl.learners.sceptic import ROTATION, Sceptic, Taught
 from smartcl.learners.smart import SMART, SmartSettings
+from smartcl.learners.weights import take_samples, weight_of, weighted_mean
 from smartcl.memory import Observation
 from smartcl.memory.replay_memory import ExtraColumns
-from smartcl.network.inputs import Prepared, join_alike, take_inputs
+from smartcl.network.inputs import Prepared, join_alike
 from smartcl.regularizers.group_lasso import GroupLasso
 from smartcl.regularizers.ncc import NCC
 from smartcl.saved import Saved
@@ -141,20 +142,19 @@ class Adaptive(Sceptic):
         self._held_out = self.rng.random(len(new[1])) < (0 if self.given_up else 1 / RESERVE)
         if self._held_out.all():
             self._held_out[0] = False
-        self.learn_rows(new if not self._held_out.any() else taken(new, ~self._held_out))
+        self.learn_rows(take_samples(new, torch.from_numpy(np.flatnonzero(~self._held_out))))
         self.rows_seen += len(new[1])
 
     def learn_rows(self, new: Labelled) -> None:
-        steps = self.evidence.pace.steps(self.recipe.iterations)
-        rows, y = self.recalled()
+        self.regard_classes(new)
+        steps, stored = self.evidence.pace.steps(self.recipe.iterations), self.recalled()
         if not self.given_up:
-            answers = torch.zeros(0) if y is None else self.opinion(rows)
-            for place in self.draws(y, round(self.recipe.replay * (1 - self.doubt / 2)), steps):
-                taught = None if place is None else Taught(take_inputs(rows, place), y[place], answers[place])
-                self.model.descend(self.cautious_loss(new, taught))
+            answers = torch.zeros(0) if stored is None else self.opinion(stored[0])
+            for place in self.draws(stored, round(self.recipe.replay * (1 - self.doubt / 2)), steps):
+                self.model.descend(self.cautious_loss(new, taught(stored, answers, place)))
             self.contradicted = self.updated_share(new)
-        for place in self.draws(y, PLAIN.replay, steps):
-            teach(self.plain, new, None if place is None else (take_inputs(rows, place), y[place]))
+        for place in self.draws(stored, PLAIN.replay, steps):
+            self.teach(self.plain, new, None if stored is None or place is None else take_samples(stored, place))
         self.teach_scout(new, steps)
         for model in (self.plain, self.scout):
             model.settle(self.rng)
@@ -202,38 +202,44 @@ class Adaptive(Sceptic):
         """What each stored sample is there for."""
         return self.memory.store.extra["role"] if len(self.memory) else np.zeros(0, dtype=np.uint8)
 
-    def recalled(self) -> tuple[Any, Any]:
+    def recalled(self) -> Labelled | None:
         """The stored samples that this batch may be learned with: awake, and not of the reserve."""
         pool = np.flatnonzero(self.roles != ASLEEP if self.given_up else self.roles == REPLAYED)
         if not len(pool):
-            return None, None
+            return None
         if len(pool) > 2 * ROTATION:
             pool = self.rng.choice(pool, ROTATION, replace=False)
-        rows, y = self.recall(self.memory.store, pool)
+        stored = self.recall(self.memory.store, pool)
         for model in self.models:
-            model.expect(rows)
-        return rows, y
+            model.expect(stored[0])
+        return stored
 
-    def draws(self, y: torch.Tensor | None, count: int, steps: int) -> list[torch.Tensor | None]:
+    def draws(self, stored: Labelled | None, count: int, steps: int) -> list[torch.Tensor | None]:
         """What each step replays, as places among those recalled, drawn without replacement."""
-        if y is None:
+        if stored is None:
             return [None] * steps
-        size = min(count, len(y))
-        return [torch.from_numpy(self.rng.choice(len(y), size, replace=False)) for _ in range(steps)]
+        held = len(stored[1])
+        return [torch.from_numpy(self.rng.choice(held, min(count, held), replace=False)) for _ in range(steps)]
 
     def teach_scout(self, new: Labelled, steps: int) -> None:
         """The scout learns the batch and the newest samples, the sooner forgotten the older they are."""
         known = min(self.known_to_scout, WINDOW, len(self.memory))
         if not known:
             for _ in range(steps):
-                teach(self.scout, new, None)
+                self.teach(self.scout, new, None)
             return
-        newest = np.arange(len(self.memory) - known, len(self.memory))
-        rows, y = self.recall(self.memory.store, newest)
+        newest = self.recall(self.memory.store, np.arange(len(self.memory) - known, len(self.memory)))
         for _ in range(steps):
             ages = (self.rng.standard_exponential(min(known, SCOUT.replay)) * SCOUT_MEMORY).astype(np.int64)
             place = torch.from_numpy(known - 1 - np.minimum(ages, known - 1))
-            teach(self.scout, new, (take_inputs(rows, place), y[place]))
+            self.teach(self.scout, new, take_samples(newest, place))
+
+    def teach(self, model: Model, new: Labelled, replay: Labelled | None) -> None:
+        """One step of a network without guards."""
+        parts = [new] if replay is None else [new, replay]
+        _, answers = self.regarded(model.network(*(rows for rows, _ in parts)), len(new[1]))
+        y = torch.cat([labels for _, labels in parts])
+        model.descend(weighted_mean(F.nll_loss(answers, y, reduction="none"), weight_of(parts)))
 
     def reassess(self, new: Labelled) -> None:
         """The scout is ahead of who knows the past: has the world changed, or is this a new task?
@@ -334,11 +340,18 @@ class Adaptive(Sceptic):
             self.finish_batch()
 
 
-def teach(model: Model, new: Labelled, replay: Labelled | None) -> None:
-    """One step by the plain cross-entropy."""
-    parts = [new] if replay is None else [new, replay]
-    logits = model.network(*(rows for rows, _ in parts))
-    model.descend(F.cross_entropy(logits, torch.cat([y for _, y in parts])))
+def teach(model: Model, some: Labelled, others: Labelled) -> None:
+    """One step by the plain cross-entropy, of some samples as much as of others."""
+    logits = model.network(some[0], others[0])
+    model.descend(F.cross_entropy(logits, torch.cat([some[1], others[1]])))
+
+
+def taught(stored: Labelled | None, answers: torch.Tensor, place: torch.Tensor | None) -> Taught | None:
+    """What a step of the guarded network replays, with its teacher's answers."""
+    if stored is None or place is None:
+        return None
+    some = take_samples(stored, place)
+    return Taught(*some, answers[place], weight_of([some]))
 
 
 @torch.no_grad()
@@ -356,15 +369,8 @@ def belief(model: Model, rows: Prepared, y: torch.Tensor) -> Any:
 
 def drawn(samples: Labelled, count: int, rng: np.random.Generator) -> Labelled:
     """So many of the samples, or all, in random order."""
-    rows, y = samples
-    index = torch.from_numpy(rng.choice(len(y), min(count, len(y)), replace=False))
-    return take_inputs(rows, index), y[index]
-
-
-def taken(samples: Labelled, which: Bools) -> Labelled:
-    """Some of the samples."""
-    index = torch.from_numpy(np.flatnonzero(which))
-    return take_inputs(samples[0], index), samples[1][index]
+    n = len(samples[1])
+    return take_samples(samples, torch.from_numpy(rng.choice(n, min(count, n), replace=False)))
 
 
 def adaptive(spec: InputSpec, memory: str | int, settings: SmartSettings, seed: int = 0) -> Learner:

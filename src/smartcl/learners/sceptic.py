@@ -125,12 +125,7 @@ class Sceptic(Learner):
         y = torch.cat([labels for _, labels in parts])
         rows = (drop_inputs(part, self.recipe.dropout, self.rng) for part, _ in parts)
         logits = self.model.network(*rows)
-        among = None if self.standing is None else F.pad(self.standing, (0, 0, 0, len(y) - len(self.standing)))
-        shifted = logits if among is None else logits + among
-        if self.overstated is not None:
-            replayed = torch.arange(len(y)) >= len(new[1])
-            shifted = shifted + replayed[:, None] * self.overstated
-        answers = shifted.log_softmax(dim=1)
+        among, answers = self.regarded(logits, len(new[1]))
         exponent = exponents(answers, y, self.recipe.robust * self.doubt)
         loss = robust_cross_entropy(answers, y, exponent, self.recipe.smoothing, among, weight_of(parts))
         pull = self.recipe.distill * (1 - self.doubt)
@@ -139,6 +134,15 @@ class Sceptic(Learner):
             taught = plain[len(new[1]) :]
             loss = loss + pull * confident_distillation(taught, replay.answers, replay.y, replay.weight)
         return loss
+
+    def regarded(self, logits: torch.Tensor, n_new: int) -> tuple[torch.Tensor | None, torch.Tensor]:
+        """How much each class counts against each sample, the new ones first, and the log-probabilities then."""
+        among = None if self.standing is None else F.pad(self.standing, (0, 0, 0, len(logits) - len(self.standing)))
+        shifted = logits if among is None else logits + among
+        if self.overstated is not None:
+            replayed = torch.arange(len(logits)) >= n_new
+            shifted = shifted + replayed[:, None] * self.overstated
+        return among, shifted.log_softmax(dim=1)
 
     @torch.no_grad()
     def updated_share(self, new: Labelled) -> float:

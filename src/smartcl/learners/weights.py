@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 
 from smartcl.learners.class_counts import ClassCounts
-from smartcl.network.inputs import Prepared
+from smartcl.network.inputs import Prepared, take_inputs
 
 #: One weight per class, or ``"balanced"``: each class in inverse proportion to how often it has come; None: all alike.
 ClassWeight: TypeAlias = tuple[float, ...] | str | None
@@ -36,6 +36,12 @@ def weighted(labelled: Labelled, own: torch.Tensor | None, of_class: torch.Tenso
         return labelled
     weight = torch.ones(len(y)) if own is None else own
     return Weighted(rows, y, weight if of_class is None else weight * of_class[y])
+
+
+def take_samples(samples: Labelled, index: torch.Tensor) -> Labelled:
+    """Some of the samples, with their weights if they have any."""
+    rows, y = take_inputs(samples[0], index), samples[1][index]
+    return Weighted(rows, y, samples.weight[index]) if isinstance(samples, Weighted) else (rows, y)
 
 
 def weight_of(parts: Sequence[Labelled]) -> torch.Tensor | None:
