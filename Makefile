@@ -45,7 +45,7 @@ $(READY): pyproject.toml constraints.txt
 	touch $@
 
 $(DEV_READY): $(READY)
-	$(INSTALL) -e '.[dev,paper,parquet,ray,tensorboard]'
+	$(INSTALL) -e '.[dev,onnx,paper,parquet,ray,tensorboard,zstd]'
 	touch $@
 
 clean:

@@ -1,5 +1,8 @@
 """The public names, all on one page; ``smartcl`` itself hands them out."""
 
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from smartcl.data import Batch, InputSpec
 from smartcl.estimator import SmartClassifier
 from smartcl.learners.factory import Method
@@ -8,6 +11,13 @@ from smartcl.learners.methods import METHODS, build_learner, register_method
 from smartcl.learners.recipe import Recipe
 from smartcl.memory.pool import Pool, Selection, Selector
 from smartcl.regularizers.regularizer import Regularizer
+
+if TYPE_CHECKING:
+    from smartcl.files.table_model import TableModel
+    from smartcl.files.training import train_stream
+
+#: Of the user's tools: who only wants an estimator does not load them.
+_TOOLS = {"TableModel": "smartcl.files.table_model", "train_stream": "smartcl.files.training"}
 
 __all__ = [
     "METHODS",
@@ -21,6 +31,14 @@ __all__ = [
     "Selection",
     "Selector",
     "SmartClassifier",
+    "TableModel",
     "build_learner",
     "register_method",
+    "train_stream",
 ]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _TOOLS:
+        raise AttributeError(f"module 'smartcl.api' has no attribute {name!r}")
+    return getattr(import_module(_TOOLS[name]), name)

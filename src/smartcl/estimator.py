@@ -35,9 +35,13 @@ from smartcl.estimator_input import (
 )
 from smartcl.fitted import Built, Fitted, Labels, check_family, labels_of, positions
 from smartcl.learners.factory import Factory, Method
+from smartcl.learners.forgetting import forget_samples
+from smartcl.learners.ids import ids_of, kept_ids
 from smartcl.learners.learner import Learner
 from smartcl.learners.methods import registered_name
 from smartcl.memory.replay_memory import ReplayMemory
+from smartcl.network.onnx_graph import save_network
+from smartcl.network.plain import PlainNetwork
 from smartcl.persistence import attached, detached, load_state, save_state
 from smartcl.saved import Saved
 from smartcl.settings import shown
@@ -136,13 +140,17 @@ class SmartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         y: ArrayLike,
         classes: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
+        ids: ArrayLike | None = None,
     ) -> SmartClassifier:
-        """Learn these rows in their order. ``classes``, if given at the first call, are all there will ever be."""
+        """Learn these rows in their order. ``classes``, if given at the first call, are all there will ever be.
+
+        ``ids`` are kept beside the rows, eight bytes each, so that ``forget`` can find them: with all calls or none.
+        """
         with self._one_at_a_time():
             if self.__sklearn_is_fitted__():
-                self._go_on(X, y, classes, sample_weight)
+                self._go_on(X, y, classes, sample_weight, ids)
             else:
-                self._begin(X, y, classes, sample_weight)
+                self._begin(X, y, classes, sample_weight, ids)
         return self
 
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
@@ -167,20 +175,60 @@ class SmartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     @property
     def memory_(self) -> ReplayMemory:
-        """What is remembered, and what it costs."""
-        return self._known("memory_").learner.memory
+        """What is remembered, and what it costs; ``export()`` shows the samples themselves."""
+        fitted = self._known("memory_")
+        names = getattr(self, "feature_names_in_", None)
+        return fitted.learner.memory.named(fitted.names, None if names is None else names.tolist())
 
-    def save(self, folder: str | os.PathLike[str]) -> None:
-        """Write all that the future depends on: weights, averages, optimizer, memory, random state."""
+    def forget(self, ids: ArrayLike, retrain_from_memory: bool = False) -> int:
+        """Remove the samples with these ids from memory, for good; how many there were.
+
+        Their bytes are gone at once, and from the folder with the next ``save(folder, only=True)``. The weights may
+        keep what the samples taught them: with ``retrain_from_memory`` they begin anew from the samples left.
+        """
         check_is_fitted(self)
         with self._one_at_a_time():
+            fitted = self._fitted
+            with fitted.learner.all_or_nothing():
+                count = forget_samples(fitted.learner, ids_of(np.atleast_1d(np.asarray(ids)).tolist()))
+                left = fitted.relearned(self.batch_size) if retrain_from_memory else fitted
+            self._fitted = left
+        return count
+
+    @property
+    def companions_(self) -> Mapping[str, Any]:
+        """What others keep in the folder of this model, by name."""
+        return self._known("companions_").companions
+
+    def save(
+        self, folder: str | os.PathLike[str], companions: Mapping[str, Any] | None = None, only: bool = False
+    ) -> None:
+        """Write all that the future depends on: weights, averages, optimizer, memory, random state.
+
+        The state saved before is kept beside it, unless it is to be the ``only`` one. ``companions`` are what others
+        keep in the same folder, in the place of what they kept there before.
+        """
+        check_is_fitted(self)
+        with self._one_at_a_time():
+            if companions is not None:
+                self._fitted = replace(self._fitted, companions=companions)
             names = getattr(self, "feature_names_in_", None)
             state = {
                 "estimator": saved_arguments(self.get_params(deep=False)),
                 "feature_names": None if names is None else names.tolist(),
                 **self._fitted.registered().state_dict(),
             }
-            save_state(folder, state)
+            save_state(folder, state, only)
+
+    def to_torch(self) -> PlainNetwork:
+        """A plain PyTorch module from raw rows to probabilities, columns as in ``classes_``; it shares nothing."""
+        check_is_fitted(self)
+        with self._fitted.learner.finished() as learner:
+            return learner.as_module()
+
+    def to_onnx(self, path: str | os.PathLike[str]) -> None:
+        """The same as an ONNX file; the classes stand in its metadata."""
+        save_network(self.to_torch(), path, [str(name) for name in self.classes_])
 
     @classmethod
     def load(cls, folder: str | os.PathLike[str]) -> SmartClassifier:
@@ -205,17 +253,31 @@ class SmartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         model.feature_names_in_ = np.array(feature_names, dtype=object)
         return model
 
-    def _begin(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None, sample_weight: ArrayLike | None) -> None:
+    def _begin(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        classes: ArrayLike | None,
+        sample_weight: ArrayLike | None,
+        ids: ArrayLike | None,
+    ) -> None:
         draft, rows, labels = self._drafted(X, y)
         weight = sample_weight_asked(sample_weight, len(labels))
         known = np.unique(labels if classes is None else labels_of(np.asarray(classes)))
         check_family(labels, known, "classes do")
         draft._fitted = self._new(rows, known, check_random_state(self.random_state), fixed=classes is not None)
         draft._fitted.refuse_strangers(np.setdiff1d(labels, known))
-        self._learn(draft._fitted, rows, labels, np.arange(len(labels)), weight)
+        self._learn(draft._fitted, rows, labels, np.arange(len(labels)), weight, ids)
         self.__dict__ = draft.__dict__
 
-    def _go_on(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None, sample_weight: ArrayLike | None) -> None:
+    def _go_on(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        classes: ArrayLike | None,
+        sample_weight: ArrayLike | None,
+        ids: ArrayLike | None,
+    ) -> None:
         fitted, learner, known = self._fitted, self._fitted.learner, self._fitted.names
         fitted.built.check_same(self._asked(fitted.built.spec))
         rows, labels = self._validate(self, X, y, reset=False)
@@ -230,18 +292,25 @@ class SmartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 if len(strangers):
                     self._fitted = replace(fitted, names=np.concatenate([known, strangers]))
                     learner.add_classes(len(self._fitted.names))
-                self._learn(self._fitted, rows, labels, np.arange(len(labels)), weight)
+                self._learn(self._fitted, rows, labels, np.arange(len(labels)), weight, ids)
         except BaseException:
             if learner.spec.n_classes == len(known):  # undone, not merely interrupted after it was done
                 self._fitted = fitted
             raise
 
     def _learn(
-        self, fitted: Fitted, rows: Rows, labels: Labels, order: Ints, weight: NDArray[np.float32] | None
+        self,
+        fitted: Fitted,
+        rows: Rows,
+        labels: Labels,
+        order: Ints,
+        weight: NDArray[np.float32] | None,
+        ids: ArrayLike | None = None,
     ) -> None:
+        kept = kept_ids(fitted.learner, ids)
         fitted.learner.class_weight = class_weight_asked(self.class_weight, fitted.names)
         y = torch.from_numpy(positions(fitted.names, labels))
-        data = Batch(rows, y, weight=None if weight is None else torch.from_numpy(weight))
+        data = Batch(rows, y, ids=kept, weight=None if weight is None else torch.from_numpy(weight))
         order = order if weight is None else order[weight[order] > 0]
         for start in range(0, len(order), self.batch_size):
             fitted.learner.observe(data.take(order[start : start + self.batch_size]))

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from smartcl.data.spec import InputSpec
 from smartcl.learners.factory import Factory, Method
+from smartcl.learners.forgetting import relearn
 from smartcl.learners.learner import MOST_CLASSES, Learner
 from smartcl.learners.methods import check_registered, method_of, registered_name
 from smartcl.saved import Saved
@@ -133,6 +134,14 @@ class Fitted:
         if len(strangers) and self.fixed:
             known = self.names.tolist()
             raise ValueError(f"y contains labels outside classes: {shown(strangers.tolist())} not in {shown(known)}")
+
+    def relearned(self, batch_size: int) -> Fitted:
+        """The same memory, and a learner that has seen nothing else."""
+        learner = self.built.learner(int(self.learner.rng.integers(2**31 - 1)))
+        if len(self.names) > learner.spec.n_classes:
+            learner.add_classes(len(self.names))
+        relearn(learner, self.learner.memory.store, batch_size)
+        return replace(self, learner=learner)
 
     @property
     def classes(self) -> Labels:

@@ -6,6 +6,7 @@ A model is a folder::
     generations/arrays-....safetensors   the arrays of that state, and those of the one before
     generations/previous.json            the state before, sealed too
     generations/lock                     held while saving: one writer at a time
+    generations/trainer                  held by a training from its beginning to its end
 
 Whatever interrupts a save, ``model.json`` and the arrays it names are the old state or the new one, whole. Everything
 in ``generations`` belongs to the model and is cleared of what no state names; nothing else in the folder is touched. A
@@ -35,6 +36,7 @@ INDEX = "model.json"
 GENERATIONS = "generations"
 PREVIOUS = "previous.json"
 LOCK = "lock"
+TRAINER = "trainer"
 
 #: How long a save waits for another one of the same folder.
 PATIENCE_SECONDS = 60.0
@@ -42,8 +44,11 @@ PATIENCE_SECONDS = 60.0
 ATTEMPTS = 20
 
 
-def save_state(folder: str | os.PathLike[str], state: dict[str, Any]) -> None:
-    """Write a tree of dicts, lists, arrays, tensors and plain values into ``folder``, atomically."""
+def save_state(folder: str | os.PathLike[str], state: dict[str, Any], only: bool = False) -> None:
+    """Write a tree of dicts, lists, arrays, tensors and plain values into ``folder``, atomically.
+
+    The state before stays beside it, unless this is to be the ``only`` one.
+    """
     target = Path(folder)
     if target.exists() and not target.is_dir():
         raise ValueError(f"folder must be a directory to save a model in, but {target} is a file")
@@ -56,9 +61,11 @@ def save_state(folder: str | os.PathLike[str], state: dict[str, Any]) -> None:
     kept.mkdir(parents=True, exist_ok=True)
     with _only_writer(kept):
         write_file(kept / name, blob)
-        if (target / INDEX).is_file():
+        if (target / INDEX).is_file() and not only:
             write_file(kept / PREVIOUS, (target / INDEX).read_bytes())
         write_file(target / INDEX, text, beside=kept)
+        if only:
+            (kept / PREVIOUS).unlink(missing_ok=True)
         _clear(kept, {name, *_arrays_named_in(kept / PREVIOUS)})
 
 
@@ -148,7 +155,7 @@ def _arrays_named_in(path: Path) -> set[str]:
 def _clear(folder: Path, named: set[str]) -> None:
     """Remove what no state names: generations gone by, and what killed saves left behind."""
     for path in folder.iterdir():
-        if path.name not in {*named, PREVIOUS, LOCK} and path.is_file():
+        if path.name not in {*named, PREVIOUS, LOCK, TRAINER} and path.is_file():
             with suppress(OSError):
                 path.unlink()
 
@@ -164,6 +171,19 @@ def _only_writer(folder: Path) -> Iterator[None]:
     except Timeout:
         busy = f"{folder.parent} has been in the hands of another save for {PATIENCE_SECONDS:g} seconds: try again"
         raise TimeoutError(busy) from None
+
+
+@contextmanager
+def only_trainer(folder: Path) -> Iterator[None]:
+    """Inside, nobody else trains the model of this folder; a process that died holds it no longer."""
+    from filelock import FileLock, Timeout
+
+    (folder / GENERATIONS).mkdir(parents=True, exist_ok=True)
+    try:
+        with FileLock(folder / GENERATIONS / TRAINER, timeout=0):
+            yield
+    except Timeout:
+        raise ValueError(f"another process is training the model in {folder}") from None
 
 
 def detached(state: Any) -> tuple[Any, dict[str, NDArray[Any]]]:

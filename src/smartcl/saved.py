@@ -7,7 +7,7 @@ that could have been saved: what a learner finds out only later, it finds out to
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from reprlib import repr as shortened
 from typing import Any, NoReturn, TypeAlias
 
@@ -55,6 +55,14 @@ class Saved:
     def of(cls, state: object, where: str) -> Saved:
         """A state that may have been opened already."""
         return state if isinstance(state, Saved) else cls(state, where)
+
+    def __iter__(self) -> Iterator[str]:
+        """The names of what is there."""
+        return iter(self._state)
+
+    def value(self, name: str) -> Any:
+        """What is there under this name, not looked at any further."""
+        return self._entry(name)
 
     def part(self, name: str) -> Saved:
         """The part of this name."""

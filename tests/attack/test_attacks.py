@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from benchmarks.attack import bad_inputs, folders, interrupts, saves, threads
+from benchmarks.attack import bad_inputs, folders, input_files, interrupts, readers, saves, threads, train_kills
+from benchmarks.attack import trained_folders as trained
 from benchmarks.attack.interrupts import CALLS, Case
 from benchmarks.attack.models import Kind
 from benchmarks.attack.tries import EXAMPLES, Findings
@@ -36,3 +37,19 @@ def test_killed_and_meeting_saves_lose_nothing() -> None:
 
 def test_threads_share_a_model() -> None:
     assert_nothing_broke(threads.attack(4, FEW[:2], batches=2))
+
+
+def test_damaged_input_files_are_read_or_refused_in_one_line() -> None:
+    assert_nothing_broke(input_files.attack(40))
+
+
+def test_damaged_folders_of_a_training_are_refused_or_the_same() -> None:
+    assert_nothing_broke(trained.attack(40))
+
+
+def test_a_killed_training_ends_where_one_that_never_was_does() -> None:
+    assert_nothing_broke(train_kills.attack(3, rows=1200))
+
+
+def test_readers_beside_a_training_never_fail() -> None:
+    assert_nothing_broke(readers.attack(12))

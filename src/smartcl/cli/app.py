@@ -20,7 +20,13 @@ from smartcl.cli.usage import UsageError
 COMMANDS = {
     "demo": "smartcl.paper.commands.demo:demo",
     "events": "smartcl.cli.events:events",
+    "evaluate": "smartcl.cli.evaluate:evaluate",
+    "forget": "smartcl.cli.forget:forget",
+    "inspect": "smartcl.cli.inspect:inspect",
     "methods": "smartcl.cli.methods:methods",
+    "predict": "smartcl.cli.predict:predict",
+    "train": "smartcl.cli.train:train",
+    "watch": "smartcl.cli.watch:watch",
     "run": "smartcl.paper.commands.run:run_command",
     "reproduce": "smartcl.paper.commands.reproduce:reproduce",
     "results": "smartcl.paper.commands.results:results",
@@ -62,6 +68,7 @@ def options(
 
 def call(arguments: list[str]) -> int:
     """Run one command; the exit code. Whatever goes wrong is said in one line."""
+    said = None
     with warnings.catch_warnings():
         warnings.showwarning = lambda message, *_: note(str(message))
         try:
@@ -75,6 +82,6 @@ def call(arguments: list[str]) -> int:
                 say(said)
             if "SMARTCL_TRACEBACK" in os.environ:
                 traceback.print_exception(error)
-    if code == INTERRUPTED:
+    if code == INTERRUPTED and said is None:
         say("interrupted; nothing was left half-written")
     return code

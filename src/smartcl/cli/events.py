@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import datetime as dt
-import os
 from pathlib import Path
 from typing import Annotated, Any
 
-import torch
 import typer
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from smartcl.cli.live_bars import bar_for, live_bars
-from smartcl.cli.usage import Seed, arguments_checked, assignments, failure_of, json_text
+from smartcl.cli.usage import Seed, arguments_checked, assignments, failure_of, json_text, one_thread
 from smartcl.events.files import ColumnNames
 from smartcl.events.forecast import check_folder
 from smartcl.events.prepare import EventSpec, prepare_forecast
@@ -54,8 +52,7 @@ def events(
         first = None if test_from is None else _day("--test-from", test_from)
         spec = EventSpec(horizon, method, memory, seed, assignments(settings or []), first)
         prepared = prepare_forecast(counts, events, ColumnNames(place, date, keyword, count), spec)
-    if "OMP_NUM_THREADS" not in os.environ:
-        torch.set_num_threads(1)  # the matrices are small, and threads on a busy machine wait for each other
+    one_thread()
     with live_bars() as bars:
         forecast = prepared.run(bar_for(bars, method))
     failure = None if out is None else failure_of(lambda: forecast.save(out))

@@ -95,7 +95,8 @@ def verdict(error: Exception) -> tuple[int, str | None]:
         case BrokenPipeError():
             return ENVIRONMENT, None  # whoever read the output has enough of it
         case OSError():
-            return WRONG if error.errno in WRONG_PATHS else ENVIRONMENT, described(error)
+            wrong = error.errno in WRONG_PATHS or isinstance(error, FileNotFoundError)
+            return WRONG if wrong else ENVIRONMENT, described(error)
         case UnavailableError():
             return ENVIRONMENT, str(error)
         case MemoryError():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Annotated, Any
@@ -21,6 +22,12 @@ class UsageError(typer.TyperException):
     exit_code = 2
 
 
+class Interrupted(typer.TyperException):
+    """Somebody stopped the command, which says what it saved."""
+
+    exit_code = 130
+
+
 @contextmanager
 def arguments_checked() -> Iterator[None]:
     """Inside, a ``ValueError`` is the user's argument, not a defect."""
@@ -28,6 +35,14 @@ def arguments_checked() -> Iterator[None]:
         yield
     except ValueError as error:
         raise UsageError(str(error)) from None
+
+
+def one_thread() -> None:
+    """The matrices are small, and threads on a busy machine wait for each other; who knows better says so."""
+    import torch
+
+    if "OMP_NUM_THREADS" not in os.environ:
+        torch.set_num_threads(1)
 
 
 def assignments(items: list[str]) -> dict[str, str]:

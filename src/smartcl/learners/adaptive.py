@@ -300,6 +300,12 @@ class Adaptive(Sceptic):
         self.known_to_scout = int((seen.kept >= before - self.known_to_scout).sum()) + len(seen.stored)
         return seen
 
+    def discard(self, gone: Bools) -> None:
+        """Take stored samples out of the memory; of those that the scout knows, the others are left."""
+        known = int((~gone[len(gone) - self.known_to_scout :]).sum())
+        super().discard(gone)
+        self.known_to_scout = known
+
     def state_dict(self) -> dict[str, Any]:
         with self._lock:
             return {

@@ -11,11 +11,12 @@ from typing import Any, ClassVar, cast
 import numpy as np
 import torch
 
-from smartcl.data.batch import Batch, Ints, Rows, take_rows
+from smartcl.data.batch import Batch, Bools, Ints, Rows, take_rows
 from smartcl.data.spec import InputSpec
 from smartcl.learners.checks import check_batch, check_rows, generator_state, largest
 from smartcl.learners.class_counts import ClassCounts
 from smartcl.learners.extra_columns import check_logits, check_task
+from smartcl.learners.ids import id_column, id_dtype, saved_with_ids
 from smartcl.learners.model import Model
 from smartcl.learners.recipe import Recipe
 from smartcl.learners.transaction import Transactional
@@ -28,6 +29,7 @@ from smartcl.memory.replay_memory import ExtraColumns, Observation, ReplayMemory
 from smartcl.network.denormals import flushed_denormals
 from smartcl.network.gradients import Trace, trace
 from smartcl.network.inputs import Prepared, prepare
+from smartcl.network.plain import PlainNetwork, plain_network
 from smartcl.network.scaling import InputScale
 from smartcl.regularizers.regularizer import Regularizer
 from smartcl.saved import Saved
@@ -75,6 +77,10 @@ class Learner(Transactional):
         self.scale = InputScale.fresh(spec.n_features, spec.sparse) if spec.learned else None
         self.memory = ReplayMemory(spec, memory, selector, whole, patience, precision)
         self.model = Model(spec, recipe, regularizers, self.rng)
+        #: What the last batch did to the memory.
+        self.observed: Observation | None = None
+        #: Whether the ids that come with batches are stored, so that single samples can be forgotten.
+        self.keeps_ids = False
         #: The classes that have come, and how much each is to count.
         self.counts, self.class_weight = ClassCounts.none(spec.n_classes), cast(ClassWeight, None)
         #: Whether samples have weights of their own, stored beside them; the first batch decides.
@@ -95,7 +101,7 @@ class Learner(Transactional):
                 self.learn(new, batch.task)  # lines 5, 6
                 self.model.settle(self.rng)
             self.check_finite(chain.from_iterable(model.moved() for model in self.models), batch)
-            observation = self.remember(batch)  # lines 7-10
+            self.observed = observation = self.remember(batch)  # lines 7-10
             self.batches += 1
             if self.recipe.consolidates_after(self.batches):
                 self.consolidate(new, batch)  # line 11
@@ -186,16 +192,23 @@ class Learner(Transactional):
         """Who tells coarser values from those that came; nobody, unless a method does."""
         return None
 
+    def discard(self, gone: Bools) -> None:
+        """Take stored samples out of the memory, inside ``all_or_nothing``."""
+        self.begin_batch()
+        self.memory.store = self.memory.store.take(~gone)
+        self.finish_batch()
+
     def extra_columns(self, batch: Batch) -> ExtraColumns:
         """What this method stores beside each sample; nothing, unless it says so."""
         return {}
 
     def stored_beside(self, batch: Batch) -> ExtraColumns:
-        """The method's extra columns, and the samples' weights where they have any."""
+        """The method's extra columns, and the samples' ids and weights where they have any."""
+        columns = {**self.extra_columns(batch), **id_column(self, batch)}
         if not self.weighted:
-            return self.extra_columns(batch)
+            return columns
         weight = np.ones(len(batch), np.float32) if batch.weight is None else batch.weight.numpy()
-        return {**self.extra_columns(batch), "weight": weight}
+        return {**columns, "weight": weight}
 
     def end_task(self, data: Batch) -> Observation | None:
         """The stream says that a task with these samples is over; what became of the memory, if it changed."""
@@ -218,6 +231,14 @@ class Learner(Transactional):
     def classifier(self) -> Callable[[Prepared], torch.Tensor]:
         """From rows to probabilities, as things are now: the averaged weights', where there is an average."""
         return lambda rows: probabilities(self.judge.predictor(rows))
+
+    def as_module(self) -> PlainNetwork:
+        """What predicts, as a plain PyTorch module; a method that does not predict by its network has none."""
+        if type(self).classifier is not Learner.classifier:
+            raise ValueError(
+                f"{type(self).__name__} does not predict by its network alone, which is all that can go out"
+            )
+        return plain_network(self.judge.predictor, self.spec, self.scale)
 
     def add_classes(self, n_classes: int) -> None:
         """Make room for classes first seen now."""
@@ -256,6 +277,8 @@ class Learner(Transactional):
             self.counts = ClassCounts.from_state(saved.part("counts"), n_classes)
             self.weighted = saved.flag("weighted")
             beside = {"weight": "float32"} if self.weighted else {}
+            self.keeps_ids = saved_with_ids(saved)
+            beside |= id_dtype(self)
             extra = None if self.extra_dtypes is None else {**self.extra_dtypes, **beside}
             self.memory.load_state_dict(saved.part("memory"), n_classes, extra)
             check_logits(self.memory.store, self.model.network.head.out_features)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -12,6 +14,7 @@ from numpy.typing import NDArray
 from smartcl.data.batch import Batch, Bools, Ints
 from smartcl.data.spec import InputSpec
 from smartcl.memory.budget import UNBOUNDED, Budget
+from smartcl.memory.export import Names, export
 from smartcl.memory.grading import Judge, agrees, choose_levels, error, learn_code
 from smartcl.memory.pool import Pool, Selection, Selector
 from smartcl.memory.schema import FeatureWatch, Schema
@@ -87,6 +90,7 @@ class ReplayMemory:
         self.precision: str | int = setting("precision", precision)
         #: The samples offered when a code was last looked for.
         self.code_tried = 0
+        self.names = Names()
         #: The samples offered in the memory's life, and those of them that were larger than all its room.
         self.offered, self.skipped = 0, 0
 
@@ -152,6 +156,16 @@ class ReplayMemory:
         self.offered += new
         self.skipped += new - int((fitting >= before).sum())
         return Observation(keep[keep < before], keep[keep >= before] - before)
+
+    def named(self, classes: NDArray[Any], features: Sequence[str] | None) -> ReplayMemory:
+        """The same memory, to look at, with names for its classes and features."""
+        twin = copy(self)
+        twin.names = Names(classes, features)
+        return twin
+
+    def export(self, path: str | os.PathLike[str] | None = None) -> Any:
+        """What is remembered, with values and labels as they are read back: a pandas frame, or a Parquet file."""
+        return export(self.store, self.names, path)
 
     def state_dict(self) -> dict[str, Any]:
         watch = None if self.watch is None else self.watch.state_dict()

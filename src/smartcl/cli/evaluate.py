@@ -1,0 +1,114 @@
+"""``smartcl evaluate``: how good a model is on rows with labels."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from smartcl.cli.usage import arguments_checked, json_text, one_thread
+from smartcl.files.evaluation import evaluate as evaluated
+from smartcl.files.file_source import FORMATS, FileSource
+from smartcl.files.outputs import check_file
+from smartcl.files.scores_page import scores_page
+from smartcl.files.table_model import TableModel
+from smartcl.persistence import write_file
+
+MOST_SHOWN = 12
+
+
+def evaluate(
+    model: Annotated[Path, typer.Argument(help="The folder of a model; it stays as it is.")],
+    inputs: Annotated[list[str], typer.Argument(help="Files as for train; - is stdin.")],
+    frozen: Annotated[bool, typer.Option("--frozen", help="Do not learn the rows after they are tested.")] = False,
+    html: Annotated[Path | None, typer.Option(help="Write one HTML page.")] = None,
+    input_format: Annotated[str | None, typer.Option("--format", help=f"{', '.join(FORMATS)}; else by name.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Test a model on each batch of rows, then let a copy of it learn them."""
+    one_thread()
+    with arguments_checked():
+        if html is not None:
+            check_file(html)
+        found = evaluated(TableModel.load(model), FileSource(tuple(inputs), input_format), frozen)
+    result = {"frozen": frozen, **found.scores.as_dict(), "skipped": found.skipped, "missing": found.odd.missing}
+    if html is not None:
+        write_file(html, scores_page(result, str(model), inputs).encode())
+    if as_json:
+        print(json_text(result))
+    else:
+        show(result)
+        if html is not None:
+            print(f"page: {html}")
+
+
+def show(result: dict[str, Any]) -> None:
+    """For people."""
+    console = Console()
+    how = "as it is" if result["frozen"] else "test, then train"
+    console.print(
+        f"{result['rows']:,} rows, {how}: accuracy {result['accuracy']:.1%} (majority {result['majority_share']:.1%}), "
+        f"balanced {result['balanced_accuracy']:.1%}, Brier score {result['brier']:.4f}, "
+        f"calibration error {result['calibration_error']:.1%}",
+        highlight=False,
+        soft_wrap=True,
+    )
+    tables = {
+        "Accuracy over time": _over_time(result),
+        "By class": _by_class(result),
+        "Confusion: labels by row, predictions by column": _confusion(result),
+        "Calibration": _calibration(result),
+    }
+    for title, table in tables.items():
+        console.print(f"\n[italic]{title}[/italic]")
+        console.print(table)
+    for why, count in result["skipped"].items():
+        console.print(f"skipped: {count:,} {escape(why)}", highlight=False)
+
+
+def _over_time(result: dict[str, Any]) -> Table:
+    table = _table("rows", "accuracy")
+    step = -(-len(result["over_time"]) // 10)
+    for point in result["over_time"][step - 1 :: step]:
+        table.add_row(f"{point['rows']:,}", _share(point["accuracy"]))
+    return table
+
+
+def _by_class(result: dict[str, Any]) -> Table:
+    table = _table("class", "rows", "precision", "recall", "F1")
+    for line in sorted(result["classes"], key=lambda line: -line["rows"])[:MOST_SHOWN]:
+        shares = (_share(line[name]) for name in ("precision", "recall", "f1"))
+        table.add_row(escape(line["class"]), f"{line['rows']:,}", *shares)
+    return table
+
+
+def _confusion(result: dict[str, Any]) -> Table:
+    names = [line["class"] for line in sorted(result["classes"], key=lambda line: -line["rows"])[:MOST_SHOWN]]
+    counts = {(cell["label"], cell["prediction"]): cell["rows"] for cell in result["confusion"]}
+    table = _table("", *map(escape, names))
+    for label in names:
+        table.add_row(escape(label), *(f"{counts.get((label, said), 0):,}" for said in names))
+    return table
+
+
+def _calibration(result: dict[str, Any]) -> Table:
+    table = _table("probability", "rows", "said", "true")
+    for line in result["calibration"]:
+        table.add_row(f"{line['from']:.0%} on", f"{line['rows']:,}", _share(line["said"]), _share(line["true"]))
+    return table
+
+
+def _table(first: str, *others: str) -> Table:
+    table = Table(box=None, pad_edge=False)
+    table.add_column(first)
+    for name in others:
+        table.add_column(name, justify="right")
+    return table
+
+
+def _share(value: float | None) -> str:
+    return "-" if value is None else f"{value:.1%}"

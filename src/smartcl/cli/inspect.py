@@ -1,0 +1,100 @@
+"""``smartcl inspect``: what a model remembers, listens to, doubts, and has passed over."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from smartcl.cli.passed_over import passed_over_lines
+from smartcl.cli.usage import arguments_checked, json_text
+from smartcl.files.summary import inspection
+from smartcl.files.table_model import TableModel
+from smartcl.memory import format_bytes
+
+SHOWN_CLASSES = 30
+
+
+def inspect(
+    model: Annotated[Path, typer.Argument(help="The folder of a model.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Show what a model remembers and by which features it decides."""
+    with arguments_checked():
+        result = inspection(TableModel.load(model))
+    if as_json:
+        print(json_text(result))
+    else:
+        show(result)
+
+
+def show(result: dict[str, Any]) -> None:
+    """For people."""
+    console = Console()
+
+    def say(text: str) -> None:
+        console.print(escape(text), highlight=False, soft_wrap=True)
+
+    say(
+        f"{result['method']}: {result['rows']:,} rows learned, {len(result['classes']):,} classes, "
+        f"{result['columns']:,} columns as {result['features']:,} features"
+    )
+    size = "" if result["bytes_per_sample"] is None else f", {result['bytes_per_sample']:.1f} bytes each"
+    say(
+        f"remembers {result['samples_held']:,} samples in {format_bytes(result['memory_bytes'])} of "
+        f"{format_bytes(result['budget_bytes'])}{size}; {result['precision']}; "
+        f"{result['features_kept']:,} of {result['features']:,} features kept"
+    )
+    if result["accuracy"] is not None:
+        say(f"predicted before learned: {result['accuracy']:.1%}, in the last tenth {result['recent_accuracy']:.1%}")
+    if result["doubt"] is not None:
+        say(f"doubts the labels by {result['doubt']:.0%}")
+    if changes := result["changes_noticed_after_rows"]:
+        say(f"noticed that the world had changed after rows {', '.join(f'{rows:,}' for rows in changes)}")
+    tables = {
+        "Remembered": _by_class(result),
+        "Remembered by age": _by_age(result),
+        "Strongest features": _strongest(result),
+    }
+    for title, table in tables.items():
+        console.print(f"\n[italic]{title}[/italic]")
+        console.print(table)
+    say("")
+    for line in passed_over_lines(result["passed_over"]):
+        say(line)
+
+
+def _by_class(result: dict[str, Any]) -> Table:
+    table = Table(box=None, pad_edge=False)
+    table.add_column("class")
+    table.add_column("samples", justify="right")
+    counts = sorted(result["held_by_class"].items(), key=lambda item: -item[1])
+    for name, count in counts[:SHOWN_CLASSES]:
+        table.add_row(escape(name), f"{count:,}")
+    if len(counts) > SHOWN_CLASSES:
+        table.add_row(f"and {len(counts) - SHOWN_CLASSES:,} more", "")
+    return table
+
+
+def _by_age(result: dict[str, Any]) -> Table:
+    table = Table(box=None, pad_edge=False)
+    table.add_column("rows")
+    table.add_column("samples", justify="right")
+    for line in result["held_by_age"] or []:
+        table.add_row(f"{line['from']:,} to {line['to']:,}", f"{line['samples']:,}")
+    if result["held_by_age"] is None:
+        table.add_row("not known: samples were forgotten, or the method keeps no order", "")
+    return table
+
+
+def _strongest(result: dict[str, Any]) -> Table:
+    table = Table(box=None, pad_edge=False)
+    table.add_column("feature")
+    table.add_column("weight", justify="right")
+    for line in result["strongest_features"]:
+        table.add_row(escape(line["feature"]), f"{line['weight']:.3f}")
+    return table

@@ -1,0 +1,46 @@
+"""``smartcl predict``: the labels of new rows, one line for each record."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from smartcl.cli.one_line import note
+from smartcl.cli.usage import arguments_checked, one_thread
+from smartcl.files.encoder import Odd
+from smartcl.files.file_source import FORMATS, FileSource
+from smartcl.files.outputs import check_file
+from smartcl.files.predictions import PredictionWriter
+from smartcl.files.table_model import TableModel
+
+
+def predict(
+    model: Annotated[Path, typer.Argument(help="The folder of a model.")],
+    inputs: Annotated[list[str], typer.Argument(help="Files as for train; - is stdin.")],
+    proba: Annotated[bool, typer.Option("--proba", help="With the probability of each class.")] = False,
+    jsonl: Annotated[bool, typer.Option("--jsonl", help="JSON lines in the place of CSV.")] = False,
+    out: Annotated[Path | None, typer.Option(help="A file in the place of stdout.")] = None,
+    input_format: Annotated[str | None, typer.Option("--format", help=f"{', '.join(FORMATS)}; else by name.")] = None,
+) -> None:
+    """Predict the label of every record; one that cannot be read has none."""
+    one_thread()
+    with arguments_checked():
+        loaded = TableModel.load(model)
+        source = FileSource(tuple(inputs), input_format)
+        if out is not None:
+            check_file(out)
+        odd, bad = Odd(), 0
+        target = nullcontext(sys.stdout) if out is None else out.open("w", encoding="utf-8", newline="")
+        with target as file:
+            writer = PredictionWriter(file, loaded, proba, jsonl)
+            for answered in loaded.answers(source, odd):
+                writer.write(answered)
+                bad += len(answered.records.bad)
+    if bad:
+        note(f"{bad:,} records could not be read and have no prediction")
+    if odd.unreadable:
+        note(f"values that are not what their column holds count as missing: {sum(odd.unreadable.values()):,}")

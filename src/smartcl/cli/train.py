@@ -1,0 +1,139 @@
+"""``smartcl train``: files in, a model folder out."""
+
+from __future__ import annotations
+
+import signal
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from smartcl.cli.one_line import note
+from smartcl.cli.passed_over import passed_over_lines
+from smartcl.cli.status_line import StatusLine
+from smartcl.cli.usage import Interrupted, Seed, arguments_checked, assignments, json_text, one_thread
+from smartcl.estimator import SmartClassifier
+from smartcl.estimator_input import USUAL_METHOD
+from smartcl.files.columns import CATEGORY, DATE, IGNORED, NUMBER, TEXT, read_schema
+from smartcl.files.file_source import FORMATS, FileSource
+from smartcl.files.live import Live, Pace
+from smartcl.files.recognise import Told
+from smartcl.files.summary import summary
+from smartcl.files.table_model import TableModel
+from smartcl.files.training import Checkpoints, Training, check_out
+from smartcl.memory import format_bytes
+
+Columns = Annotated[list[str] | None, typer.Option(metavar="COL", help="A column of this kind; repeatable.")]
+LIVE_SECONDS = 1.0
+
+
+def train(
+    inputs: Annotated[
+        list[str], typer.Argument(help="Files: .csv, .jsonl, .parquet, .libsvm, also .gz, .zst; - is stdin.")
+    ],
+    label: Annotated[str | None, typer.Option(help="The column of the label.")] = None,
+    memory: Annotated[str, typer.Option(help="'300 samples', '1MB' or a number of bytes.")] = "1MB",
+    out: Annotated[Path, typer.Option(help="The folder of the model.")] = Path("model"),
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the model in the folder.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the model in the folder.")] = False,
+    follow: Annotated[bool, typer.Option("--follow", help="Wait for more at the end of the last input.")] = False,
+    numeric: Columns = None,
+    categorical: Columns = None,
+    date: Columns = None,
+    text: Columns = None,
+    ignore: Columns = None,
+    id_column: Annotated[str | None, typer.Option("--id", metavar="COL", help="Ids to forget rows by.")] = None,
+    schema: Annotated[Path | None, typer.Option(help="A schema.json that says what the columns are.")] = None,
+    input_format: Annotated[str | None, typer.Option("--format", help=f"{', '.join(FORMATS)}; else by name.")] = None,
+    checkpoint_rows: Annotated[int | None, typer.Option(min=1, help="Save after so many rows.")] = None,
+    checkpoint_seconds: Annotated[float, typer.Option(min=0.1, help="Save after so many seconds.")] = 60.0,
+    method: Annotated[str, typer.Option(help="A method; 'smartcl methods' lists them.")] = USUAL_METHOD,
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the method; repeatable.")
+    ] = None,
+    batch: Annotated[int, typer.Option(min=1, help="Rows that are learned together.")] = 50,
+    seed: Seed = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Learn the rows of files in one pass, in a memory of a fixed number of bytes; stop and go on at any time."""
+    one_thread()
+    with arguments_checked():
+        goes_on = check_out(out, resume, overwrite)
+        asked = ((NUMBER, numeric), (CATEGORY, categorical), (DATE, date), (TEXT, text), (IGNORED, ignore))
+        told = Told(label, id_column, {name: kind for kind, names in asked for name in names or []})
+        begun = TableModel.load(out) if goes_on else None
+        parameters = assignments(settings or [])
+        classifier = SmartClassifier(
+            memory, method=method, parameters=parameters or None, batch_size=batch, random_state=seed
+        )
+        training = Training(
+            FileSource(tuple(inputs), input_format, follow),
+            told,
+            classifier if begun is None else begun.classifier,
+            Checkpoints(out, checkpoint_rows, checkpoint_seconds),
+            None if schema is None else read_schema(str(schema)),
+            begun,
+        )
+    if begun is not None:
+        note(f"going on after {begun.progress.rows:,} rows; memory, method and columns are those of the model")
+    interrupted = run(training, out)
+    model = training.model
+    if model is None or not model.progress.rows:
+        raise Interrupted("interrupted before the first rows were learned: nothing is saved")
+    if interrupted:
+        raise Interrupted(
+            f"interrupted after {model.progress.rows:,} rows, saved in {out}: --resume goes on from there"
+        )
+    print(json_text(summary(model)) if as_json else "\n".join(told_at_the_end(model, out)))
+
+
+def run(training: Training, out: Path) -> bool:
+    """Train; whether it was interrupted. An interrupt waits until the batch at hand is learned."""
+    stopping = False
+
+    def stop(*_: object) -> None:
+        nonlocal stopping
+        if training.waits or stopping:
+            raise KeyboardInterrupt
+        stopping = True
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    shown = StatusLine()
+    pace = Pace(0 if training.model is None else training.model.progress.rows)
+    last = 0.0
+
+    def watch(model: TableModel) -> bool:
+        nonlocal last
+        if (now := time.monotonic()) - last > LIVE_SECONDS:
+            last = now
+            live = Live.of(model, pace.at(model.progress.rows))
+            live.write(out)
+            shown.show(live.line())
+        return stopping
+
+    try:
+        with shown, arguments_checked():
+            training.run(watch)
+    except KeyboardInterrupt:
+        stopping = True
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        if training.model is not None and training.model.progress.rows:
+            Live.of(training.model, pace.at(training.model.progress.rows), done=True).write(out)
+    return stopping
+
+
+def told_at_the_end(model: TableModel, out: Path) -> list[str]:
+    """What a training came to, for people."""
+    result = summary(model)
+    accuracy = "" if result["accuracy"] is None else f", {result['accuracy']:.1%} predicted before they were learned"
+    return [
+        f"{result['rows']:,} rows of {result['columns']:,} columns ({result['features']:,} features), "
+        f"{len(result['classes']):,} classes{accuracy}",
+        f"memory: {result['samples_held']:,} samples in {format_bytes(result['memory_bytes'])} "
+        f"of {format_bytes(result['budget_bytes'])}",
+        *passed_over_lines(result["passed_over"]),
+        f"saved: {out}",
+    ]

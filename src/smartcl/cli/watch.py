@@ -1,0 +1,32 @@
+"""``smartcl watch``: a training as it goes, from another process."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from smartcl.cli.status_line import StatusLine
+from smartcl.cli.usage import UsageError
+from smartcl.files.live import Live
+
+PAUSE_SECONDS = 0.5
+
+
+def watch(
+    model: Annotated[Path, typer.Argument(help="The folder of a model that is being trained.")],
+    once: Annotated[bool, typer.Option("--once", help="Say how it stands, and end.")] = False,
+) -> None:
+    """Show how a training stands until it ends; it does not notice."""
+    live = Live.read(model)
+    if live is None:
+        raise UsageError(f"no training has left its progress in {model}")
+    with StatusLine() as shown:
+        while not once and not live.done and live.is_alive():
+            shown.show(live.line())
+            time.sleep(PAUSE_SECONDS)
+            live = Live.read(model) or live
+    ended = "ended" if live.done else "goes on" if live.is_alive() else "was killed: smartcl train --resume goes on"
+    print(f"{live.line()}; {ended}")

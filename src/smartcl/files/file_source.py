@@ -1,0 +1,119 @@
+"""Files as sources: CSV, JSON lines, Parquet and LIBSVM's format, plain or packed, from a mark on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from smartcl.files.arrow_records import parquet_blocks
+from smartcl.files.byte_streams import ByteStream, check_input, opened
+from smartcl.files.csv_records import csv_records, delimiter_of, header_of
+from smartcl.files.json_records import json_records
+from smartcl.files.libsvm_records import LOOKS_LIKE, libsvm_records
+from smartcl.files.pieces import LONGEST_RECORD, Piece, pieces, record_end
+from smartcl.files.records import Block, Mark, Records, Wanted
+
+CSV, JSONL, PARQUET, LIBSVM = FORMATS = ("csv", "jsonl", "parquet", "libsvm")
+ENDINGS = {
+    **{".csv": CSV, ".tsv": CSV, ".jsonl": JSONL, ".ndjson": JSONL, ".parquet": PARQUET},
+    **{".libsvm": LIBSVM, ".svm": LIBSVM, ".svmlight": LIBSVM},
+}
+PACKED = (".gz", ".zst", ".zstd")
+
+
+@dataclass(frozen=True)
+class FileSource:
+    """Files one after the other, ``-`` for stdin; a file's format is that of its name, or else of its first line.
+
+    ``follow`` waits for more at the end of the last one.
+    """
+
+    inputs: tuple[str, ...]
+    format: str | None = None
+    follow: bool = False
+
+    def __post_init__(self) -> None:
+        if not self.inputs:
+            raise ValueError("there must be at least one input")
+        for name in self.inputs:
+            check_input(name)
+        if self.format is not None and self.format not in FORMATS:
+            raise ValueError(f"format must be one of {', '.join(FORMATS)}, got {self.format!r}")
+
+    def blocks(self, marks: Mapping[str, Mark]) -> Iterator[Block]:
+        for name in self.inputs:
+            follow = self.follow and name == self.inputs[-1]
+            yield from self._of_one(name, marks.get(name, Mark()), follow)
+
+    def _of_one(self, name: str, mark: Mark, follow: bool) -> Iterator[Block]:
+        told = self.format or format_told(name)
+        if told == PARQUET:
+            yield from parquet_blocks(name, mark)
+            return
+        with opened(name) as file:
+            yield from text_blocks(name, ByteStream(name, file, follow), mark, told, follow)
+
+
+def format_told(name: str) -> str | None:
+    """The format that the name of a file ends in.
+
+    >>> format_told("mails.jsonl.gz"), format_told("-")
+    ('jsonl', None)
+    """
+    path = Path(name)
+    return ENDINGS.get(Path(path.stem).suffix.lower() if path.suffix.lower() in PACKED else path.suffix.lower())
+
+
+def format_guessed(name: str, first: bytes) -> str:
+    """The format of a text, by its first line."""
+    if first.startswith(b"PAR1"):
+        raise ValueError(f"{name} is Parquet, which can only be read from a file whose name ends in .parquet")
+    line = first.lstrip(b"\xef\xbb\xbf\r\n\t ").partition(b"\n")[0]
+    if line.startswith(b"{"):
+        return JSONL
+    return LIBSVM if LOOKS_LIKE.match(line) else CSV
+
+
+def text_blocks(name: str, stream: ByteStream, mark: Mark, told: str | None, follow: bool) -> Iterator[Block]:
+    """The blocks of a text from a mark on; a place is an offset."""
+    first = _first_bytes(stream)
+    kind = told or format_guessed(name, first)
+    header: list[str] = []
+    delimiter, begin = ",", 0
+    if kind == CSV:
+        begin = _first_record(first) or len(first)
+        header = header_of(name, first[:begin])
+        delimiter = delimiter_of(first[:begin].decode("utf-8", "replace"))
+
+    def parse(piece: Piece, wanted: Wanted | None) -> Records:
+        if piece.text is None:
+            return Records({}, 1, np.zeros(0, dtype=np.int64), {0: "longer than a megabyte"})
+        if kind == CSV:
+            return csv_records(piece.text, header, delimiter, wanted)
+        return json_records(piece.text, wanted) if kind == JSONL else libsvm_records(piece.text)
+
+    offset = max(begin, mark.place)
+    if offset > len(first):
+        stream.skip(offset, len(first))
+    for piece in pieces(stream, offset, kind == CSV, follow, first[offset:]):
+        known = mark.records if piece.offset == mark.place else 0
+        yield Block(name, piece.offset, lambda wanted, piece=piece: parse(piece, wanted), known)  # type: ignore[misc]
+
+
+def _first_bytes(stream: ByteStream) -> bytes:
+    """Enough of a text to see its first record."""
+    first = b""
+    while not _first_record(first) and len(first) <= LONGEST_RECORD and (data := stream.read()):
+        first += data
+    return first
+
+
+def _first_record(text: bytes) -> int:
+    """How many bytes the first record takes; none if it is not all there."""
+    end = text.find(b"\n") + 1
+    while end and record_end(text[:end], quoted=True) != end:
+        end = text.find(b"\n", end) + 1
+    return end

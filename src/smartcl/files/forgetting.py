@@ -1,0 +1,31 @@
+"""Samples of a saved model that must go: out of the memory, and out of every file of the folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from smartcl.files.table_model import TableModel
+from smartcl.persistence import only_trainer
+
+
+def ids_in_file(path: Path) -> list[str]:
+    """The ids in a file, one a line."""
+    if not path.is_file():
+        raise ValueError(f"there is no file {path}")
+    try:
+        ids = [line.strip() for line in path.read_text(encoding="utf-8-sig").splitlines()]
+    except UnicodeDecodeError:
+        raise ValueError(f"{path} is not a text in UTF-8") from None
+    return [known for known in ids if known]
+
+
+def forget_in_folder(folder: Path, ids: list[str], retrain: bool) -> dict[str, Any]:
+    """Forget samples of the model in a folder; neither its state nor the one before it holds them any more."""
+    if not folder.is_dir():
+        raise ValueError(f"there is no folder {folder}")
+    with only_trainer(folder):
+        model = TableModel.load(folder)
+        forgotten = model.forget(ids, retrain_from_memory=retrain)
+        model.save(folder, only=True)
+        return {"asked": len(ids), "forgotten": forgotten, "held": len(model.classifier.memory_)}

@@ -1,0 +1,87 @@
+"""What a trained model remembers and has met, as plain values: the end of a training, and ``smartcl inspect``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from smartcl.files.table_model import TableModel
+
+STRONGEST = 20
+
+
+def passed_over(model: TableModel) -> dict[str, Any]:
+    """What was skipped, missing or new on the way, and why."""
+    progress = model.progress
+    return {
+        "skipped": dict(progress.skipped),
+        "missing": dict(progress.odd.missing),
+        "unreadable": dict(progress.odd.unreadable),
+        "names_without_a_slot": dict(progress.odd.unseen),
+        "columns_not_in_the_schema": dict(progress.strangers),
+        "classes_first_seen_later": dict(progress.late_classes),
+        "ignored": {
+            column.name: column.why or "as asked" for column in model.schema.columns if column.kind == "ignored"
+        },
+        "too_large_for_the_memory": model.classifier.memory_.skipped,
+    }
+
+
+def summary(model: TableModel) -> dict[str, Any]:
+    """How far a training has come."""
+    memory = model.classifier.memory_
+    return {
+        "rows": model.progress.rows,
+        "accuracy": model.progress.accuracy,
+        "recent_accuracy": model.progress.recent,
+        "classes": model.classes,
+        "columns": len(model.schema.used),
+        "features": model.schema.n_features,
+        "samples_held": len(memory),
+        "memory_bytes": memory.store.nbytes,
+        "budget_bytes": memory.budget.nbytes,
+        "passed_over": passed_over(model),
+    }
+
+
+def inspection(model: TableModel) -> dict[str, Any]:
+    """What a model remembers, listens to and doubts."""
+    learner = model.classifier.learner_
+    store = learner.memory.store
+    held = np.bincount(store.labels.astype(np.int64), minlength=len(model.classes))
+    progress = model.progress
+    return {
+        **summary(model),
+        "method": model.classifier.method,
+        "bytes_per_sample": store.nbytes / len(store) if len(store) else None,
+        "precision": "exact",
+        "features_kept": len(store.schema),
+        "held_by_class": dict(zip(model.classes, held.tolist(), strict=True)),
+        "held_by_age": model.ages.by_rows(progress.rows),
+        "offered": learner.memory.offered,
+        "doubt": getattr(learner, "doubt", None),
+        "drift": drift(model),
+        "changes_noticed_after_rows": list(getattr(learner, "changes", ())),
+        "accuracy_over_time": [
+            {"rows": min((place + 1) * progress.span, progress.rows), "accuracy": right / tested if tested else None}
+            for place, (tested, right) in enumerate(progress.spans)
+        ],
+        "strongest_features": strongest(model),
+        "read": {name: {"place": mark.place, "records": mark.records} for name, mark in progress.marks.items()},
+    }
+
+
+def drift(model: TableModel) -> float | None:
+    """How far the accuracy of the last tenth of the rows lies below that of all rows; above it: less than 0."""
+    overall, recent = model.progress.accuracy, model.progress.recent
+    return None if overall is None or recent is None else overall - recent
+
+
+def strongest(model: TableModel) -> list[dict[str, Any]]:
+    """The features with the largest weights into the network, by name, the strongest first."""
+    norms = model.classifier.learner_.judge.network.group_norms().numpy()
+    best = np.argsort(-norms, kind="stable")[:STRONGEST]
+    return [
+        {"feature": model.encoder.name(int(place)), "weight": float(norms[place])} for place in best if norms[place]
+    ]

@@ -1,0 +1,156 @@
+"""A classifier of tables: what learns, what the columns are, and how far it has read. One folder holds it all."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smartcl.data.batch import Rows
+from smartcl.estimator import SmartClassifier
+from smartcl.files.ages import Ages
+from smartcl.files.columns import ColumnSchema
+from smartcl.files.encoder import Encoder, Odd
+from smartcl.files.plain_table import PlainTable
+from smartcl.files.progress import Progress
+from smartcl.files.records import Block, Records
+from smartcl.files.sources import Source, source_of
+from smartcl.files.steps import Step
+from smartcl.saved import Saved
+
+#: Under this name the folder holds what a table's model has beside a classifier.
+PART = "table"
+#: Rows that are predicted together.
+PREDICT_ROWS = 1000
+
+
+@dataclass
+class Answered:
+    """The probabilities of rows, columns as in ``classes``, and which records of a block they are."""
+
+    records: Records
+    labels: list[str | None]
+    ids: list[Any] | None
+    classes: list[str]
+    probabilities: NDArray[np.float64]
+
+    @property
+    def best(self) -> list[str]:
+        return [self.classes[column] for column in self.probabilities.argmax(axis=1)]
+
+
+@dataclass
+class TableModel:
+    """Learns rows of a table and predicts the label of others; ``smartcl.train_stream`` makes one.
+
+    ``classifier`` is the ``SmartClassifier`` that learns features, ``encoder`` makes them of columns.
+    """
+
+    classifier: SmartClassifier
+    encoder: Encoder
+    progress: Progress = field(default_factory=Progress)
+    ages: Ages = field(default_factory=Ages)
+
+    @property
+    def schema(self) -> ColumnSchema:
+        return self.encoder.schema
+
+    @property
+    def classes(self) -> list[str]:
+        return [str(name) for name in self.classifier.classes_]
+
+    def learn(self, step: Step) -> None:
+        """Predict the rows of a step, then learn them."""
+        progress, rows, odd = self.progress, step.rows, Odd()
+        if not len(rows):
+            progress.pass_over(step)
+            return
+        x = as_given(self.encoder.encode(rows, odd))
+        labels = np.array(rows.labels, dtype=str)
+        begun = self.classifier.__sklearn_is_fitted__()
+        right = int((self.classifier.predict(x) == labels).sum()) if begun else 0
+        late = np.setdiff1d(labels, self.classifier.classes_).tolist() if begun else []
+        self.classifier.partial_fit(x, labels, ids=rows.ids)
+        progress.late_classes.update(dict.fromkeys(late, progress.rows))
+        progress.odd.add(odd)
+        progress.pass_over(step)
+        seen = self.classifier.learner_.observed
+        self.ages = Ages(held=None) if seen is None else self.ages.after(seen, progress.rows)
+        progress.count(len(rows), len(rows) * begun, right)
+
+    def forget(self, ids: list[str], retrain_from_memory: bool = False) -> int:
+        """Forget samples by their ids, as ``SmartClassifier.forget``; how old the others are is not known any more."""
+        count = self.classifier.forget(ids, retrain_from_memory)
+        if count or retrain_from_memory:
+            self.ages = Ages(held=None)
+        return count
+
+    def answers(self, source: Source | Any, odd: Odd | None = None) -> Iterator[Answered]:
+        """The model's answers to all rows of a source, block by block; it learns nothing."""
+        given = source if hasattr(source, "blocks") else source_of(source, self.schema.label, PREDICT_ROWS)
+        for block in given.blocks({}):
+            yield self.answer(block, Odd() if odd is None else odd)
+
+    def answer(self, block: Block, odd: Odd) -> Answered:
+        """The model's answers to the rows of one block."""
+        records = block.parse(self.schema.wanted)
+        rows = self.encoder.parse(records)
+        found = [np.zeros((0, len(self.classes)))]
+        for first in range(0, len(rows), PREDICT_ROWS):
+            x = self.encoder.encode(rows.take(slice(first, first + PREDICT_ROWS)), odd)
+            found.append(self.classifier.predict_proba(as_given(x)))
+        ids = None if self.schema.id is None else list(records.columns.get(self.schema.id, [None] * len(rows)))
+        return Answered(records, list(rows.labels), ids, self.classes, np.concatenate(found))
+
+    def predict_proba(self, source: Any) -> NDArray[np.float64]:
+        """The probability of each class for each row that could be read, columns as in ``classes``."""
+        return np.concatenate([answered.probabilities for answered in self.answers(source)])
+
+    def predict(self, source: Any) -> NDArray[Any]:
+        """The most likely label of each row that could be read."""
+        return np.array([name for answered in self.answers(source) for name in answered.best])
+
+    def to_torch(self) -> PlainTable:
+        """A plain PyTorch module from numbers, NaN where missing, to probabilities; for tables of numbers."""
+        return PlainTable(self.schema, self.classifier.to_torch())
+
+    def to_onnx(self, path: str | os.PathLike[str]) -> None:
+        """The same as an ONNX file; classes and columns stand in its metadata."""
+        self.to_torch().save_onnx(path, self.classes)
+
+    def save(self, folder: str | os.PathLike[str], only: bool = False) -> None:
+        """Write all that the future depends on, atomically; the state before is kept beside it unless ``only``."""
+        state = {
+            "schema": self.schema.as_dict(),
+            "encoder": self.encoder.state_dict(),
+            "progress": self.progress.state_dict(),
+            "ages": self.ages.state_dict(),
+        }
+        self.classifier.save(folder, companions={PART: state}, only=only)
+
+    @classmethod
+    def load(cls, folder: str | os.PathLike[str]) -> TableModel:
+        """The saved model, or a ``ValueError`` or ``FileNotFoundError`` of one line."""
+        classifier = SmartClassifier.load(folder)
+        companions = classifier.companions_
+        if PART not in companions:
+            raise ValueError(f"the model in {folder} was not trained on the columns of a table")
+        try:
+            saved = Saved(companions, "state.companions").part(PART)
+            encoder = Encoder(ColumnSchema.from_state(saved.part("schema")))
+            encoder.load_state_dict(saved.part("encoder"))
+            if encoder.schema.n_features != classifier.n_features_in_:
+                saved.refuse("schema", f"must make {classifier.n_features_in_} features")
+            progress = Progress.from_state(saved.part("progress"))
+            return cls(classifier, encoder, progress, Ages.from_state(saved.part("ages"), len(classifier.memory_)))
+        except ValueError as error:
+            raise ValueError(f"{folder}: {error}") from None
+
+
+def as_given(x: Rows) -> Any:
+    """Rows as an estimator takes them."""
+    return x.numpy() if hasattr(x, "numpy") else x

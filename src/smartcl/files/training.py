@@ -1,0 +1,201 @@
+"""Training on a stream of rows that may be stopped at any moment: it goes on from its last checkpoint, bit for bit."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from itertools import chain
+from os import PathLike
+from pathlib import Path
+from typing import Any, TypeVar
+
+from smartcl.estimator import SmartClassifier
+from smartcl.files.byte_streams import STDIN, Beginning
+from smartcl.files.columns import ColumnSchema
+from smartcl.files.encoder import Encoder
+from smartcl.files.file_source import FileSource
+from smartcl.files.outputs import check_writable
+from smartcl.files.recognise import Told, recognised
+from smartcl.files.records import Block, Mark
+from smartcl.files.sources import Source, source_of
+from smartcl.files.steps import first_rows, steps
+from smartcl.files.table_model import TableModel
+from smartcl.persistence import INDEX, only_trainer, write_file
+
+T = TypeVar("T")
+
+#: By so many rows the columns are recognised, or by fewer where one waits for rows.
+FIRST_ROWS, FIRST_FOLLOWED = 1000, 50
+#: The schema, to be read and to be given with ``--schema``; what counts is the copy in the model itself.
+SCHEMA = "schema.json"
+
+#: Called after every batch; the answer ``True`` ends the training there.
+Watch = Callable[[TableModel], bool]
+
+
+@dataclass(frozen=True)
+class Checkpoints:
+    """Where a model is saved while it learns, and after how many rows or seconds at the latest; None: nowhere."""
+
+    folder: Path | None = None
+    rows: int | None = None
+    seconds: float = 60.0
+
+    def __post_init__(self) -> None:
+        if self.rows is not None and self.rows < 1:
+            raise ValueError(f"a checkpoint must come after at least 1 row, got {self.rows}")
+        if not self.seconds > 0:
+            raise ValueError(f"a checkpoint must come after more than 0 seconds, got {self.seconds:g}")
+
+    def due(self, rows: int, seconds: float) -> bool:
+        """Whether it is time, after so many rows and seconds."""
+        return seconds > self.seconds or (self.rows is not None and rows >= self.rows)
+
+    def alone(self) -> AbstractContextManager[None]:
+        """Inside, nobody else trains in the folder."""
+        return nullcontext() if self.folder is None else only_trainer(self.folder)
+
+
+@dataclass
+class Training:
+    """A source, and the model that learns it; there is none before the first rows have shown what the columns are."""
+
+    source: Source
+    told: Told
+    classifier: SmartClassifier
+    checkpoints: Checkpoints = field(default_factory=Checkpoints)
+    schema: ColumnSchema | None = None
+    model: TableModel | None = None
+    #: Whether the next rows are being waited for, and nothing is lost by an interrupt.
+    waits: bool = False
+
+    def run(self, watch: Watch = lambda model: False) -> TableModel:
+        """Learn all rows, with a checkpoint after the first batch, on the way and at the end.
+
+        Where reading ends in an error or an interrupt, what was learned until then is saved too.
+        """
+        with self.checkpoints.alone():
+            blocks = self._reading(self._begin)
+            assert self.model is not None
+            model, unsaved, saved_at = self.model, 0, -float("inf")
+            batches = steps(blocks, model.encoder, model.classifier.batch_size)
+            while (step := self._reading(lambda: next(batches, None))) is not None:
+                model.learn(step)
+                unsaved += len(step.rows)
+                if self.checkpoints.due(unsaved, time.monotonic() - saved_at):
+                    self._checkpoint()
+                    unsaved, saved_at = 0, time.monotonic()
+                if watch(model):
+                    break
+            self._checkpoint()
+        if not model.progress.rows:
+            why = (
+                ", ".join(f"{count:,} {reason}" for reason, count in model.progress.skipped.items()) or "there is none"
+            )
+            raise ValueError(f"no row could be learned: {why}")
+        return model
+
+    def _reading(self, read: Callable[[], T]) -> T:
+        """Read, which may take as long as there is nothing to read; an interrupt then loses nothing."""
+        try:
+            self.waits = True
+            return read()
+        except BaseException:
+            self._checkpoint()
+            raise
+        finally:
+            self.waits = False
+
+    def _begin(self) -> Iterator[Block]:
+        """The blocks to learn; with them there is a model."""
+        if self.model is not None:
+            return self.source.blocks(self._marks(self.model))
+        blocks = self.source.blocks({})
+        first: list[Block] = []
+        if self.schema is None:
+            follow = isinstance(self.source, FileSource) and self.source.follow
+            first, records = first_rows(blocks, FIRST_FOLLOWED if follow else FIRST_ROWS)
+            if not len(records.at):
+                raise ValueError(f"there are no rows to learn in {', '.join(self.source.inputs)}")
+            self.schema = recognised(records, self.told)
+        self.model = TableModel(self.classifier, Encoder(self.schema))
+        self._note_beginnings(self.model)
+        return chain(first, blocks)
+
+    def _marks(self, model: TableModel) -> Mapping[str, Mark]:
+        """Where to go on: files where they were left; what comes from a pipe is new."""
+        for name, beginning in model.progress.beginnings.items():
+            if name in self.source.inputs:
+                beginning.check(name)
+        self._note_beginnings(model)
+        return {name: mark for name, mark in model.progress.marks.items() if name != STDIN}
+
+    def _note_beginnings(self, model: TableModel) -> None:
+        if isinstance(self.source, FileSource):
+            for name in self.source.inputs:
+                if name != STDIN and name not in model.progress.beginnings:
+                    model.progress.beginnings[name] = Beginning.of(name)
+
+    def _checkpoint(self) -> None:
+        folder, model = self.checkpoints.folder, self.model
+        if folder is None or model is None or not model.progress.rows:
+            return
+        text, path = model.schema.as_text().encode(), folder / SCHEMA
+        try:
+            model.save(folder)
+            if not path.is_file() or path.read_bytes() != text:
+                write_file(path, text)
+        except OSError as error:
+            why = f"{error.strerror or error}: what was learned last is not saved, the checkpoint before is whole"
+            raise type(error)(error.errno, why, str(folder)) from None
+
+
+def check_out(folder: Path, resume: bool, overwrite: bool) -> bool:
+    """Whether there is a model to go on with; refuse to replace one unasked, and a folder that cannot be written."""
+    if folder.exists() and not folder.is_dir():
+        raise ValueError(f"{folder} must be a folder, but is a file")
+    there = (folder / INDEX).is_file()
+    if there and not resume and not overwrite:
+        raise ValueError(f"{folder} holds a model: add --resume to go on with it, --overwrite to replace it")
+    check_writable(folder)
+    return there and resume
+
+
+def train_stream(
+    source: Any,
+    label: str | None = None,
+    *,
+    memory: str | int = "1MB",
+    out: str | PathLike[str] | None = None,
+    resume: bool = False,
+    columns: Mapping[str, str] | None = None,
+    id: str | None = None,  # noqa: A002
+    schema: ColumnSchema | None = None,
+    checkpoint_rows: int | None = None,
+    checkpoint_seconds: float = 60.0,
+    watch: Watch = lambda model: False,
+    **settings: Any,
+) -> TableModel:
+    """Learn a stream of rows: names of files, a table of pandas, Polars or PyArrow, or an iterable of dicts.
+
+    ``label`` names the column of the label; where rows are pairs of a dict and a label, it need not. ``columns`` says
+    what a column is (``number``, ``truth``, ``date``, ``category``, ``text``, ``ignored``) where its first rows would
+    not show it. ``settings`` are those of a ``SmartClassifier``. With ``out``, the model is saved there as it learns,
+    and ``resume=True`` goes on where the last checkpoint was.
+
+    >>> rows = [({"wind": wind, "sky": sky}, wind > 3) for wind in range(8) for sky in ("clear", "grey")]
+    >>> model = train_stream(rows * 10, memory="2kB", random_state=0)
+    >>> model.predict([{"wind": 1, "sky": "grey"}, {"wind": 6, "sky": "new"}]).tolist()
+    ['false', 'true']
+    """
+    folder = None if out is None else Path(out)
+    goes_on = folder is not None and check_out(folder, resume, overwrite=False)
+    begun = TableModel.load(folder) if goes_on and folder is not None else None
+    classifier = SmartClassifier(memory, **settings) if begun is None else begun.classifier
+    name = label or (begun.schema.label if begun is not None else "label")
+    given = source_of(source, name, classifier.batch_size)
+    told = Told(name, id, columns or {})
+    checkpoints = Checkpoints(folder, checkpoint_rows, checkpoint_seconds)
+    return Training(given, told, classifier, checkpoints, schema, begun).run(watch)

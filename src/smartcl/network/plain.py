@@ -1,0 +1,78 @@
+"""A network by itself: a plain PyTorch module, from raw rows to probabilities, that needs nothing of this package."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import torch
+from torch import nn
+
+from smartcl.data.spec import InputSpec
+from smartcl.network.first_layer import AveragedRowTableLayer, MatrixLayer
+from smartcl.network.mlp import MLP
+from smartcl.network.scaling import LINEAR, InputScale
+
+
+class PlainNetwork(nn.Module):
+    """``softmax(layers(compressed((x - centre) / width)))``, with ReLU between the layers.
+
+    Values further than ``linear`` from zero come in by their logarithm. Rows are centred in double precision.
+
+    >>> layer = nn.Linear(2, 2)
+    >>> plain = PlainNetwork(torch.zeros(2), torch.ones(2), float("inf"), [layer])
+    >>> bool(torch.allclose(plain(torch.ones(1, 2)), layer(torch.ones(1, 2)).softmax(dim=1)))
+    True
+    """
+
+    centre: torch.Tensor
+    width: torch.Tensor
+
+    def __init__(self, centre: torch.Tensor, width: torch.Tensor, linear: float, layers: Sequence[nn.Linear]) -> None:
+        super().__init__()
+        self.register_buffer("centre", centre.double())
+        self.register_buffer("width", width.double())
+        self.linear = linear
+        self.layers = nn.ModuleList(layers)
+
+    def forward(self, rows: torch.Tensor) -> torch.Tensor:
+        scaled = (rows.double() - self.centre) / self.width
+        beyond = (scaled.abs() - self.linear).clamp(min=0)
+        values = (scaled.clamp(-self.linear, self.linear) + scaled.sign() * beyond.log1p()).float()
+        for number, layer in enumerate(self.layers):
+            values = layer(values if number == 0 else values.relu())
+        return values.softmax(dim=1)
+
+
+def plain_network(network: MLP, spec: InputSpec, scale: InputScale | None) -> PlainNetwork:
+    """A network, and the transform of its input, as they are now; nothing is shared."""
+    layers = [_linear(*_first_weights(network)), *(_linear(each.weight.T, each.bias) for each in _upper(network))]
+    if scale is None:
+        ones = torch.ones(spec.n_features)
+        return PlainNetwork(ones * spec.offset, ones / spec.scale, math.inf, layers).requires_grad_(False)
+    centre, width = torch.from_numpy(scale.centre), torch.from_numpy(scale.width)
+    return PlainNetwork(centre, width, LINEAR, layers).requires_grad_(False)
+
+
+@torch.no_grad()
+def _first_weights(network: MLP) -> tuple[torch.Tensor, torch.Tensor]:
+    """One row for each feature; of a row table as it is read in predicting."""
+    first = network.first
+    if isinstance(first, MatrixLayer):
+        return first.weight, first.bias
+    rows, local = first.table.peek(
+        torch.arange(first.table.n_features), average=isinstance(first, AveragedRowTableLayer)
+    )
+    return rows[local], first.bias
+
+
+def _upper(network: MLP) -> list[nn.Linear]:
+    return [layer for layer in network.layers if isinstance(layer, nn.Linear)]
+
+
+def _linear(weight: torch.Tensor, bias: torch.Tensor) -> nn.Linear:
+    layer = nn.Linear(weight.shape[0], weight.shape[1], device="meta").to_empty(device="cpu")
+    with torch.no_grad():
+        layer.weight.copy_(weight.T)
+        layer.bias.copy_(bias)
+    return layer

@@ -1,0 +1,93 @@
+"""Samples that are forgotten are gone: from the memory, from its bytes, from the folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from smartcl import SmartClassifier
+from smartcl.persistence import load_state
+
+SMALL = {"hidden": (8,), "iterations": 2, "random_state": 0}
+
+
+def rows(count: int = 120, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(count, 6)).astype(np.float32)
+    return X, np.where(X[:, 0] > 0, "up", "down")
+
+
+def fitted(ids: list[object] | np.ndarray, kind: str = "dense") -> SmartClassifier:
+    X, y = rows()
+    return SmartClassifier("20kB", **SMALL).partial_fit(sparse.csr_array(X) if kind == "sparse" else X, y, ids=ids)
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+def test_forgotten_samples_are_nowhere(kind: str, tmp_path: Path) -> None:
+    X, _ = rows()
+    model = fitted(np.arange(120), kind)
+    model.save(tmp_path)
+    held, bytes_before = len(model.memory_), model.memory_.store.nbytes
+    assert model.forget([3, 5, 999]) == 2
+    assert len(model.memory_) == held - 2
+    assert model.memory_.store.nbytes < bytes_before
+    model.save(tmp_path, only=True)
+    needle = X[3, :3].tobytes()
+    assert not any(needle in path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+    loaded = SmartClassifier.load(tmp_path)
+    assert not np.isin([3, 5], loaded.memory_.store.extra["id"]).any()
+    loaded.partial_fit(*rows(10, seed=1), ids=np.arange(200, 210))
+    assert 205 in loaded.memory_.store.extra["id"]
+
+
+def test_ids_are_charged_and_texts_do() -> None:
+    X, y = rows()
+    without = SmartClassifier("20kB", **SMALL).partial_fit(X, y).memory_
+    model = fitted([f"user-{number}" for number in range(120)])
+    assert model.memory_.store.nbytes == without.store.nbytes + 8 * 120
+    assert model.forget(["user-7", "user-8", 7]) == 2
+
+
+def test_weights_begin_anew_from_what_is_left() -> None:
+    X, y = rows()
+    model = fitted(np.arange(120))
+    kept = model.forget(np.flatnonzero(y == "up")[:50], retrain_from_memory=True)
+    assert kept == 50
+    assert len(model.memory_) == 70
+    fresh = SmartClassifier("20kB", **SMALL).partial_fit(X, y)
+    assert not np.array_equal(model.predict_proba(X), fresh.predict_proba(X))
+    assert model.classes_.tolist() == ["down", "up"]
+    before = fitted(np.arange(120)).predict_proba(X)
+    assert not np.allclose(model.predict_proba(X), before)
+
+
+def test_ids_with_all_rows_or_none(tmp_path: Path) -> None:
+    X, y = rows()
+    model = fitted(np.arange(120))
+    with pytest.raises(ValueError, match="ids must be given with all rows"):
+        model.partial_fit(X, y)
+    plain = SmartClassifier("20kB", **SMALL).partial_fit(X, y)
+    with pytest.raises(ValueError, match="ids must be given from the first row on"):
+        plain.partial_fit(X, y, ids=np.arange(120))
+    with pytest.raises(ValueError, match="samples can be forgotten by their ids only if"):
+        plain.forget([1])
+    model.save(tmp_path)
+    assert load_state(tmp_path)["learner"]["memory"]["store"]["extra"]["id"].dtype == np.int64
+
+
+def test_what_is_remembered_can_be_exported(tmp_path: Path) -> None:
+    import pandas as pd
+
+    X, y = rows()
+    model = fitted(np.arange(120))
+    frame = model.memory_.export()
+    assert len(frame) == len(model.memory_)
+    assert np.array_equal(frame[[f"feature {n}" for n in range(6)]].to_numpy(), X[frame["id"]])
+    assert frame["label"].tolist() == y[frame["id"]].tolist()
+    model.memory_.export(tmp_path / "memory.parquet")
+    assert pd.read_parquet(tmp_path / "memory.parquet").equals(frame)
+    sparse_frame = fitted(np.arange(120), "sparse").memory_.export()
+    assert sparse_frame["values"][0] == X[sparse_frame["id"][0]].tolist()
