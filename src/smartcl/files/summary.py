@@ -55,7 +55,7 @@ def inspection(model: TableModel) -> dict[str, Any]:
         **summary(model),
         "method": model.classifier.method,
         "bytes_per_sample": store.nbytes / len(store) if len(store) else None,
-        "precision": "exact",
+        "precision": "exact" if store.code is None else str(store.code.levels),
         "features_kept": len(store.schema),
         "held_by_class": dict(zip(model.classes, held.tolist(), strict=True)),
         "held_by_age": model.ages.by_rows(progress.rows),

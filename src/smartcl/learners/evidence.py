@@ -115,23 +115,25 @@ class Pace(Noted):
     """The share of its steps that a batch is worth: all while errors rise or fall, ever fewer while nothing changes.
 
     >>> pace = Pace()
-    >>> for _ in range(200):
+    >>> for _ in range(60):
     ...     pace = pace.after(0.02, 50)
     >>> pace.steps(20), pace.after(0.5, 50).after(0.5, 50).after(0.5, 50).steps(20)
     (2, 16)
     """
 
-    lately: float = 0.5
-    long: float = 0.5
+    lately: float = 0.0
+    long: float = 0.0
     share: float = 1.0
+    batches: float = 0.0
 
     def steps(self, most: int) -> int:
         return max(1, round(most * self.share))
 
     def after(self, errors: float, rows: int) -> Pace:
         """After a batch of so many rows with this share of errors before it was learned."""
-        lately = self.lately + LATELY * (errors - self.lately)
-        long = self.long + LONG * (errors - self.long)
+        batches = self.batches + 1
+        lately = self.lately + max(LATELY, 1 / batches) * (errors - self.lately)
+        long = self.long + max(LONG, 1 / batches) * (errors - self.long)
         noise = math.sqrt(max(long * (1 - long), 0.01) * LATELY / (2 - LATELY) / rows)
         factor = FASTER if abs(lately - long) > noise else SLOWER
-        return Pace(lately, long, min(1.0, max(LEAST, self.share * factor)))
+        return Pace(lately, long, min(1.0, max(LEAST, self.share * factor)), batches)

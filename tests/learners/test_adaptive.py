@@ -1,0 +1,106 @@
+"""``adaptive``: who answers, what sleeps, and what a changed world is told from."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from smartcl import Batch, InputSpec, build_learner
+from smartcl.learners.adaptive import Adaptive
+from smartcl.selection.roles import ASLEEP, HELD_OUT
+
+
+def learner(n_features: int = 2, memory: str = "100kB", **settings: object) -> Adaptive:
+    spec = InputSpec(n_features, 2, learned=True)
+    made = build_learner("adaptive", spec, memory, seed=0, **{"hidden": (64, 64), **settings})
+    assert isinstance(made, Adaptive)
+    return made
+
+
+def plane(rng: np.random.Generator, rows: int, sign: int, shift: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
+    x = rng.normal(size=(rows, 2)).astype(np.float32)
+    y = (sign * (x[:, 0] + x[:, 1]) > 0).astype(np.int64)
+    return x + np.float32(shift), y
+
+
+def feed(model: Adaptive, x: np.ndarray, y: np.ndarray) -> list[float]:
+    """The share of right answers to each batch before it is learned."""
+    right = []
+    for start in range(0, len(x), 50):
+        rows, labels = torch.from_numpy(x[start : start + 50]), torch.from_numpy(y[start : start + 50])
+        right.append(float((model.predict_proba(rows).argmax(1) == labels).double().mean()))
+        model.observe(Batch(rows, labels))
+    return right
+
+
+@pytest.fixture(scope="module")
+def after_reversal() -> tuple[Adaptive, list[float]]:
+    rng, model = np.random.default_rng(0), learner()
+    feed(model, *plane(rng, 1000, sign=1))
+    return model, feed(model, *plane(rng, 600, sign=-1))
+
+
+def test_a_reversed_world_is_noticed_within_a_few_batches_and_learned(
+    after_reversal: tuple[Adaptive, list[float]],
+) -> None:
+    model, right = after_reversal
+    assert len(model.changes) >= 1
+    assert 1000 <= model.changes[0] <= 1250
+    assert np.mean(right[6:]) > 0.85
+
+
+def test_the_samples_of_the_old_world_sleep_and_those_of_the_new_do_not(
+    after_reversal: tuple[Adaptive, list[float]],
+) -> None:
+    model, _ = after_reversal
+    asleep = model.roles == ASLEEP
+    assert asleep[:900].mean() > 0.6
+    assert asleep[-400:].mean() < 0.3
+
+
+def test_a_new_task_is_no_change_of_the_world() -> None:
+    rng, model = np.random.default_rng(1), learner()
+    feed(model, *plane(rng, 800, sign=1))
+    feed(model, *plane(rng, 600, sign=-1, shift=8.0))
+    assert model.changes == ()
+    assert not (model.roles == ASLEEP).any()
+    x, y = plane(rng, 500, sign=1)
+    assert float((model.predict_proba(torch.from_numpy(x)).argmax(1).numpy() == y).mean()) > 0.7
+
+
+def test_what_is_held_out_is_never_learned() -> None:
+    """Labels turned around in the held-out rows alone change no weight."""
+    rng = np.random.default_rng(2)
+    x, y = plane(rng, 300, sign=1)
+    one, other = learner(), learner()
+    for start in range(0, 300, 50):
+        rows = torch.from_numpy(x[start : start + 50])
+        labels = torch.from_numpy(y[start : start + 50])
+        twin = other.rng.bit_generator.state
+        one.observe(Batch(rows, labels))
+        assert one.rng.bit_generator.state != twin
+        turned = np.where(one._held_out, 1 - labels.numpy(), labels.numpy())
+        other.observe(Batch(rows, torch.from_numpy(turned)))
+        break  # one batch: afterwards the evidence differs, as it should
+    for mine, theirs in zip(one.models, other.models, strict=True):
+        for a, b in zip(mine.network.parameters(), theirs.network.parameters(), strict=True):
+            assert torch.equal(a, b)
+    assert (one.roles == HELD_OUT).sum() == one._held_out.sum()
+
+
+def test_resuming_goes_on_bit_for_bit(after_reversal: tuple[Adaptive, list[float]]) -> None:
+    model, _ = after_reversal
+    twin = learner()
+    twin.load_state_dict(model.state_dict())
+    x, y = plane(np.random.default_rng(3), 200, sign=-1)
+    assert feed(twin, x, y) == feed(model, x, y)
+    rows = torch.from_numpy(x)
+    assert torch.equal(twin.predict_proba(rows), model.predict_proba(rows))
+    assert (twin.leader, twin.changes, twin.evidence) == (model.leader, model.changes, model.evidence)
+
+
+def test_a_stream_that_no_longer_teaches_gets_fewer_steps() -> None:
+    rng, model = np.random.default_rng(4), learner(hidden=(32, 32), iterations=10)
+    feed(model, *plane(rng, 6000, sign=1))
+    assert model.evidence.pace.share < 0.4
