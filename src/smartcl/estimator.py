@@ -72,7 +72,7 @@ class SmartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     >>> model.score(X, y) > 0.9
     True
     >>> model.memory_
-    38 samples in 988 B of 1 kB, 4 of 4 features kept
+    61 samples in 997 B of 1 kB, 4 of 4 features kept, values exact
     """
 
     _fitted: Fitted

@@ -76,6 +76,18 @@ def test_sparse_rows_keep_their_zeros_and_a_late_feature_its_own_scale() -> None
     assert scale.apply_sparse(late).tolist() == [1.0, 1.0]
 
 
+def test_sparse_and_dense_rows_that_are_mostly_zero_have_one_scale() -> None:
+    rng = np.random.default_rng(6)
+    x = (rng.normal(size=(300, 20)) * (rng.random((300, 20)) < 0.15)).astype(np.float32)
+    x[7, 3] = 1e30
+    dense, scarce = InputScale.fresh(20, sparse=False), InputScale.fresh(20, sparse=True)
+    for start in range(0, 300, 50):
+        rows = x[start : start + 50]
+        dense, scarce = dense.updated(torch.from_numpy(rows)), scarce.updated(sparse.csr_array(rows))
+        np.testing.assert_allclose(scarce.width, dense.width, rtol=1e-9)
+    assert scarce.width.max() < 10
+
+
 @settings(max_examples=60, deadline=None)
 @given(
     st.lists(

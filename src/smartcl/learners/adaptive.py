@@ -372,9 +372,16 @@ def drawn(samples: Labelled, count: int, rng: np.random.Generator) -> Labelled:
     return take_samples(samples, torch.from_numpy(rng.choice(n, min(count, n), replace=False)))
 
 
-def adaptive(spec: InputSpec, memory: str | int, settings: SmartSettings, seed: int = 0) -> Learner:
+@dataclass(frozen=True)
+class AdaptiveSettings(SmartSettings):
+    """Those of `smart`; but values are kept only as precisely as makes a difference."""
+
+    precision: str | int = "auto"
+
+
+def adaptive(spec: InputSpec, memory: str | int, settings: AdaptiveSettings, seed: int = 0) -> Learner:
     """`smart` for any stream: beside it two small networks without guards; the stream says who answers."""
     return schematic(Adaptive, spec, memory, settings, seed)
 
 
-METHODS = {"adaptive": Method(adaptive, SmartSettings(), SMART)}
+METHODS = {"adaptive": Method(adaptive, AdaptiveSettings(), SMART)}

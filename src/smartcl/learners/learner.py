@@ -95,7 +95,7 @@ class Learner(Transactional):
             self.begin_batch()
             if self.scale is not None:
                 self.scale = self.scale.updated(batch.x)
-            self.counts = self.counts.widened(self.spec.n_classes).add(batch.y.numpy())
+            self.counts = self.counts.add(batch.y.numpy())
             new = self.weighed((self.prepared(batch.x), batch.y), batch.weight)
             with flushed_denormals():
                 self.learn(new, batch.task)  # lines 5, 6
@@ -247,6 +247,7 @@ class Learner(Transactional):
             for model in self.models:
                 model.add_classes(n_classes, self.rng)
             self.spec = replace(self.spec, n_classes=n_classes)
+            self.counts = self.counts.widened(n_classes)
             self.finish_batch()
 
     def state_dict(self) -> dict[str, Any]:

@@ -118,6 +118,8 @@ class Transactional:
                     for table, journal in zip_longest(self._tables, undo.journals):
                         table.rollback(journal)
                     self.rng.bit_generator.state = undo.before.rng.bit_generator.state
+                    for name in vars(self).keys() - vars(undo.before).keys():  # what was first set in this call
+                        del vars(self)[name]
                     vars(self).update(vars(undo.before), rng=self.rng, _finished=None, _undo=None)
                 return
             except KeyboardInterrupt:

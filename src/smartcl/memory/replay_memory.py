@@ -132,6 +132,8 @@ class ReplayMemory:
         joined = self.store.join(self._pack(batch, extra))
         if joined.nbytes <= self.budget.nbytes:
             return joined
+        if not self._capacity(joined) and joined.code is not None:  # a code that grew with features that returned
+            joined = joined.recode(None)
         joined, offered = self._forget_features(joined), self.offered + len(batch)
         if self.precision == "plain" or self.watch is None or offered < LEARN_AGAIN * self.code_tried:
             return joined
@@ -268,8 +270,9 @@ class ReplayMemory:
         if levels is None:
             return candidates
         code = learn_code(sample, levels, self.budget.nbytes)
-        roomier = self._capacity(sample.recode(code)) > WORTH_RECODING * self._capacity(sample.recode(now))
-        sharper = now is not None and SHARPER * error(arrived, levels) < error(arrived, now.levels)
+        capacity = self._capacity(sample.recode(code))
+        roomier = capacity > WORTH_RECODING * self._capacity(sample.recode(now))
+        sharper = now is not None and capacity > 0 and SHARPER * error(arrived, levels) < error(arrived, now.levels)
         if not (roomier or sharper):
             return candidates
         return old.recode(code).join(arrived.recode(code))

@@ -120,8 +120,16 @@ class InputScale:
         count = np.bincount(x.indices, minlength=n_features)
         reset = np.bincount(x.indices[far], minlength=n_features) > OTHER_UNIT * np.maximum(count, 5)
         state = self._forgetting(reset) if reset.any() else self
-        bound = np.where(state.counted >= KNOWN, FAR * state.width, np.inf)[x.indices]
-        squares: Doubles = np.bincount(x.indices, np.minimum(np.abs(values), bound) ** 2, n_features).astype(np.float64)
+        middle, reach = np.zeros(n_features), FAR * state.width
+        fresh = (state.counted < KNOWN)[x.indices]
+        if fresh.any():
+            features, some = x.indices[fresh], values[fresh]
+            which, medians = grouped_medians(features, some)
+            middle[which] = medians
+            reach[which] = first_reach(grouped_medians(features, np.abs(some - middle[features]))[1])
+        low, high = np.minimum(middle - reach, 0), np.maximum(middle + reach, 0)
+        believed = np.clip(values, low[x.indices], high[x.indices])
+        squares: Doubles = np.bincount(x.indices, believed**2, n_features).astype(np.float64)
         return state._with_squares(count.astype(np.float64), squares)
 
     def _with_squares(self, weight: Doubles, squares: Doubles) -> InputScale:
@@ -149,8 +157,7 @@ class InputScale:
             empty = ~there[:, fresh].any(axis=0)
             some[:, empty] = 0.0
             middle[fresh] = np.nanmedian(some, axis=0)
-            spread = np.nanmedian(np.abs(some - middle[fresh]), axis=0)
-            reach[fresh] = np.where(spread > 0, 1.5 * FAR * spread, np.inf)
+            reach[fresh] = first_reach(np.nanmedian(np.abs(some - middle[fresh]), axis=0))
         return np.minimum(middle - reach, 0), np.maximum(middle + reach, 0)
 
     def _of(self, arrays: Mapping[str, Doubles]) -> InputScale:
@@ -172,6 +179,23 @@ class InputScale:
             if not np.isfinite(values).all() or (name != "mean" and (values < 0).any()):
                 saved.refuse(name, "must be finite, and not negative")
         return self._of(found)
+
+
+def first_reach(spread: Doubles) -> Doubles:
+    """How far about the median of a first look values are believed, given their median distance from it."""
+    return np.where(spread > 0, 1.5 * FAR * spread, np.inf)
+
+
+def grouped_medians(groups: NDArray[np.integer[Any]], values: Doubles) -> tuple[NDArray[np.integer[Any]], Doubles]:
+    """The groups there are, in order, and the median of the values of each.
+
+    >>> grouped_medians(np.array([7, 2, 7, 7, 7]), np.array([1.0, 5.0, 4.0, 2.0, 100.0]))
+    (array([2, 7]), array([5., 3.]))
+    """
+    order = np.lexsort((values, groups))
+    which, starts, counts = np.unique(groups[order], return_index=True, return_counts=True)
+    ranked = values[order]
+    return which, (ranked[starts + (counts - 1) // 2] + ranked[starts + counts // 2]) / 2
 
 
 def compressed(scaled: Doubles) -> NDArray[np.float32]:

@@ -130,3 +130,18 @@ def test_the_command_says_how_many(tmp_path: Path, capsys: pytest.CaptureFixture
     assert said.startswith("1 result files moved to their present names, 0 had them; left alone: 0 whose name is taken")
     assert "1 that are no run of today's settings and data" in said
     assert "90.00 (1)" in (tmp_path / "page.md").read_text()
+
+
+@pytest.mark.parametrize(("precision", "moves"), [("plain", True), ("auto", False)])
+def test_a_run_from_before_a_setting_is_a_run_with_the_value_that_changes_nothing(
+    precision: str, moves: bool, tmp_path: Path
+) -> None:
+    spec = RunSpec.of({"precision": precision}, dataset="disjoint-mnist", method="smart")
+    settings = {name: value for name, value in spec.settings.items() if name != "precision"}
+    text = json.dumps({**spec.as_dict(), "parameters": settings, "protocol": spec.protocol}, sort_keys=True)
+    path = tmp_path / "disjoint-mnist" / "smart" / f"{hashlib.sha256(text.encode()).hexdigest()[:16]}.json"
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps({"accuracy": 90.0, "spec": spec.as_dict()}))
+    found = migrate(tmp_path)
+    assert (found.moved == (path,), found.others == (path,)) == (moves, not moves)
+    assert ResultFolder(tmp_path).path(spec).exists() == moves

@@ -1,8 +1,8 @@
 """Result files named before a run's key knew its data, moved to their present names instead of being made again.
 
-The key used to leave out the protocol and the source of the data, and took the noise as it was written. A file is moved
-if its name is the old one of its spec, and what it says of its stream is what today's protocol and source give; any
-other is left where it is.
+The key used to leave out the protocol and the source of the data, and took the noise as it was written; later, methods
+got settings that change nothing where they are as if they were not. A file is moved if its name is an old one of its
+spec, and what it says of its stream is what today's protocol and source give; any other is left where it is.
 """
 
 from __future__ import annotations
@@ -19,6 +19,9 @@ from smartcl.paper.experiments.spec import RunSpec, digest
 
 #: What the old key was made of.
 OLD_NAMES = ("dataset", "method", "memory", "noise", "seed")
+
+#: Settings that methods did not have, and what they were as if they had.
+ADDED = {"precision": "plain"}
 
 
 @dataclass(frozen=True)
@@ -58,11 +61,22 @@ def _migrate(path: Path, results: ResultFolder) -> str:
         target = results.path(spec)
         if path == target:
             return "current"
+        if path.stem == key_before_settings(spec) and path.parent == target.parent:
+            return "moved" if _move(path, target) else "taken"
         if result is None or path != target.with_stem(old_key(spec, names["noise"])) or not _same_stream(spec, result):
             return "others"
     except (IndexError, KeyError, TypeError, ValueError):
         return "others"
     return "moved" if _move(path, target) else "taken"
+
+
+def key_before_settings(spec: RunSpec) -> str | None:
+    """The key as it was before methods got the settings that leave things as they were; None where one does not."""
+    settings = spec.settings
+    if any(settings.get(name, value) != value for name, value in ADDED.items()):
+        return None
+    before = {name: value for name, value in settings.items() if name not in ADDED}
+    return digest({**spec.as_dict(), "parameters": before, "protocol": spec.protocol})
 
 
 def old_key(spec: RunSpec, noise: str) -> str:

@@ -80,4 +80,7 @@ each method makes its *tuned* row in table3.""",
     "events-tuning": """Each stream ends where its training days end, and those are split again in the same way; seeds
 are none of those above. The number of steps with the best mean AUC over the streams makes the rows *smart, 2 steps a
 batch* of table4 and samples.""",
+    "precision": """What a value costs, and what it buys. Rows kept plainly take the smallest exact format each; *exact
+in code* is the same values in a code learned from the stream; *as few levels as make no difference* is
+`precision="auto"`. Tables and codes are charged like all else. Cells without a number have not been run.""",
 }

@@ -72,7 +72,7 @@ def test_our_own_run_is_the_estimator_batch_by_batch(data_dir):
     from smartcl import SmartClassifier
     from smartcl.paper.datasets.stream_suite import read_suite_file
 
-    spec = RunSpec.of({"hidden": (8,)}, dataset="led", method="smart", memory=MEMORY, seed=3)
+    spec = RunSpec.of({"hidden": (8,)}, dataset="led", method="adaptive", memory=MEMORY, seed=3)
     result = run(spec, data_dir=data_dir)
     stream = read_suite_file(stream_path("led", data_dir))
     X, y = stream.with_seed(3)
