@@ -47,8 +47,8 @@ def data_dir(tmp_path):
 def test_every_method_runs_on_every_stream_with_every_seed():
     specs = STREAM_RUNS.specs()
     assert len(set(specs)) == len(SUITE) * (2 + len(PEERS)) * SEEDS
-    assert [spec.method for spec in specs[:: len(SUITE)]][: 2 + len(PEERS)] == ["smart", "smart", *PEERS]
-    assert {spec.memory for spec in specs if spec.method == "smart"} == {MEMORY}
+    assert [spec.method for spec in specs[:: len(SUITE)]][: 2 + len(PEERS)] == ["adaptive", "smart", *PEERS]
+    assert {spec.memory for spec in specs if spec.method in ("adaptive", "smart")} == {MEMORY}
 
 
 def test_a_peers_key_is_of_its_release_and_of_the_rows_learned():
@@ -98,7 +98,7 @@ def test_the_command_says_it_once_before_any_run(tmp_path, data_dir, monkeypatch
     monkeypatch.setattr(runs, "ENVIRONMENT", "nowhere")
     arguments = ["reproduce", "streams", "--results", str(tmp_path / "results"), "--out", str(tmp_path / "out")]
     for wanted, said in (
-        (["--column", "rare", "--row", "smart"], "rare.npz is not there: 'make peers' writes the streams"),
+        (["--column", "rare", "--row", "adaptive"], "rare.npz is not there: 'make peers' writes the streams"),
         (["--column", "led", "--row", "river-arf"], "the peers' environment is not there: 'make peers' makes it"),
     ):
         assert call([*arguments, *wanted, "--data", str(data_dir)]) == 1

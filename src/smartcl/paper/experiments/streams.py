@@ -1,4 +1,4 @@
-"""The suite of streams as a table: ``smart``, the same with every guard off, and the peers, all in one run order."""
+"""The suite of streams as a table: ``adaptive``, ``smart`` without guards, and the peers, all in one run order."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from smartcl.paper.scores.prequential import BATCH_ROWS
 #: The estimator's own default; every row of ours has it. Peers take what they take.
 MEMORY = "1MB"
 
-#: Nothing that guards against wrong labels or forgetting: what ``smart`` must not fall behind on any stream.
+#: Nothing that guards against wrong labels or forgetting: what ``adaptive`` must not fall behind on any stream.
 GUARDS_OFF: dict[str, Any] = {
     **{"dropout": 0.0, "robust": 0.0, "distill": 0.0, "trust": False, "smoothing": 0.0},
     **{"lr": 1e-3, "average": 0.98},
 }
 
-SMART = Row("smart", "smart")
+SMART = Row("adaptive", "adaptive")
 UNGUARDED = Row("smart, guards off", "smart", GUARDS_OFF)
 ROWS = (SMART, UNGUARDED, *(Row(peer.label, name, at={"memory": "none"}) for name, peer in PEERS.items()))
 
@@ -92,7 +92,7 @@ def places_of(means: Mapping[str, float]) -> dict[str, float]:
 
 
 def _margin(column: str, means: Mapping[str, float]) -> dict[str, Any]:
-    """``smart`` against the best peer and against itself without guards, in what the stream is ranked by."""
+    """``adaptive`` against the best peer and against ``smart`` without guards, in what the stream is ranked by."""
     peers = {peer.label: means[peer.label] for peer in PEERS.values() if peer.label in means}
     best = max(peers, key=peers.__getitem__, default=None)
     ours, bare = means.get(SMART.label), means.get(UNGUARDED.label)

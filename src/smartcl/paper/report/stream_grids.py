@@ -48,7 +48,15 @@ def margin_grid(margins: list[dict[str, Any]]) -> Grid:
         scores = [Cell(format_value(metric, each[name]), each[name]) for name in ("smart", "guards_off", "peer")]
         distances = [_distance(metric, each[name]) for name in ("to_peer", "to_guards_off")]
         lines.append((Cell.of(each["column"]), *scores, Cell.of(each["best_peer"]), *distances))
-    heads = ("stream", "smart", "guards off", "best peer", "which is", "smart − best peer", "smart − guards off")
+    heads = (
+        "stream",
+        "adaptive",
+        "guards off",
+        "best peer",
+        "which is",
+        "adaptive − best peer",
+        "adaptive − guards off",
+    )
     return Grid(
         "streams-margins", "Distance to the best peer and to the guards off, in accuracy or AUC", heads, tuple(lines)
     )

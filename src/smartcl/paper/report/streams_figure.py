@@ -64,7 +64,7 @@ def _drawing(curves: list[dict[str, Any]]) -> Drawing:
         Series(
             key_of(row),
             _points(by_label[row.label]),
-            width=3.0 if row.method == "smart" and not row.parameters else 1.6,
+            width=3.0 if row.method == "adaptive" else 1.6,
         )
         for row in STREAM_RUNS.rows
         if row.label in by_label
