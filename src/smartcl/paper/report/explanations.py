@@ -67,7 +67,7 @@ four bytes each) hold all 11,293 messages as rows of what is not zero.""",
 task; `flip`: the task's other label. `smart` is the same in all three, and is told nothing of the noise.""",
     "streams": """Every batch of 50 rows is predicted, then learned; the first is learned only. `adaptive` is
 `SmartClassifier(memory="1MB")`, raw values, nothing said of the classes to come; *guards off* is the method `smart`
-with `dropout`, `robust`, `distill`, `trust` and `smoothing` off, `lr` 0.001, `average` 0.98. Peers are at their packages'
+with `dropout`, `robust`, `distill`, `trust`, `smoothing` off, `lr` 0.001, `average` 0.98. Peers are at their packages'
 defaults, unbounded in memory; all but the trees behind a `StandardScaler` that learns along. Seconds are those of
 predicting and learning, bytes those of the whole learner, pickled: our memory, at most 1 MB, is within. Phishing,
 Bananas and ImageSegments are in River's order with every seed, which then decides the learner alone; of the others
