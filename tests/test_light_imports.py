@@ -44,7 +44,7 @@ def test_a_memory_needs_numpy_scipy_and_torch_only() -> None:
 def test_a_memory_is_to_be_had_from_its_package() -> None:
     from smartcl import memory
 
-    wanted = {"Budget", "FeatureWatch", "Pool", "ReplayMemory", "SampleStore", "Schema", "Selection", "Selector"}
+    wanted = {"Budget", "FeatureWatch", "Pool", "SchematicMemory", "SampleStore", "Schema", "Selection", "Selector"}
     assert wanted | {"format_bytes"} <= set(memory.__all__)
     assert all(hasattr(memory, name) for name in memory.__all__)
 

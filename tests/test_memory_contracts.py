@@ -18,7 +18,7 @@ from smartcl.data.spec import InputSpec
 from smartcl.learners.methods import METHODS
 from smartcl.memory import SampleStore
 from smartcl.memory.pool import Pool
-from smartcl.memory.replay_memory import ReplayMemory
+from smartcl.memory.schematic_memory import SchematicMemory
 from smartcl.network.gradients import Trace
 from smartcl.selection.reservoir import Everything, Nothing
 from test_contracts import BOUNDED, SELECTORS, quick
@@ -57,12 +57,12 @@ def extra_of(batch: Batch) -> dict[str, np.ndarray]:
     return {"task": np.full(len(batch), batch.task, dtype=np.uint16)}
 
 
-def offer(memory: ReplayMemory, batch: Batch, alive: np.ndarray, rng: np.random.Generator) -> None:
+def offer(memory: SchematicMemory, batch: Batch, alive: np.ndarray, rng: np.random.Generator) -> None:
     candidates = memory.candidates(batch, alive, extra_of(batch))
     memory.select(candidates, partial(Lookalikes, candidates), rng)
 
 
-def fits(memory: ReplayMemory, batch: Batch) -> bool:
+def fits(memory: SchematicMemory, batch: Batch) -> bool:
     """Whether the memory takes the batch as its first."""
     try:
         memory.check_room(batch, extra_of)
@@ -94,13 +94,13 @@ def test_no_state_of_a_memory_outgrows_its_budget(
 ) -> None:
     rng = np.random.default_rng(seed)
     spec = InputSpec(n_features, CLASSES, sparse=sparse_rows)
-    memory = ReplayMemory(spec, nbytes, selector(), whole, patience=1, precision=precision)
+    memory = SchematicMemory(spec, nbytes, selector(), whole, patience=1, precision=precision)
     for n_rows, share in batches:
         batch = batch_of(rng, n_rows, n_features, sparse_rows)
         if fits(memory, batch):
             offer(memory, batch, alive=rng.random(n_features) < share, rng=rng)
         assert memory.store.nbytes <= nbytes
-        again = ReplayMemory(spec, nbytes, selector(), whole, patience=1, precision=precision)
+        again = SchematicMemory(spec, nbytes, selector(), whole, patience=1, precision=precision)
         again.load_state_dict(memory.state_dict(), n_classes=CLASSES)
         assert_same_state(again.state_dict(), memory.state_dict())
 
@@ -110,7 +110,7 @@ def test_no_state_of_a_memory_outgrows_its_budget(
 @settings(max_examples=15)
 def test_a_row_too_large_changes_nothing(selector: type, seed: int, sparse_rows: bool) -> None:
     with_it, without = (
-        ReplayMemory(InputSpec(300, CLASSES, sparse=sparse_rows), 800, selector(), whole=False, patience=1)
+        SchematicMemory(InputSpec(300, CLASSES, sparse=sparse_rows), 800, selector(), whole=False, patience=1)
         for _ in range(2)
     )
     rng, alive = np.random.default_rng(seed), np.ones(300, dtype=bool)

@@ -39,7 +39,7 @@ from smartcl.learners.forgetting import forget_samples
 from smartcl.learners.ids import ids_of, kept_ids
 from smartcl.learners.learner import Learner
 from smartcl.learners.methods import registered_name
-from smartcl.memory.replay_memory import ReplayMemory
+from smartcl.memory.schematic_memory import SchematicMemory
 from smartcl.network.onnx_graph import save_network
 from smartcl.network.plain import PlainNetwork
 from smartcl.persistence import attached, detached, load_state, save_state
@@ -174,7 +174,7 @@ class SmartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self._known("learner_").learner
 
     @property
-    def memory_(self) -> ReplayMemory:
+    def memory_(self) -> SchematicMemory:
         """What is remembered, and what it costs; ``export()`` shows the samples themselves."""
         fitted = self._known("memory_")
         names = getattr(self, "feature_names_in_", None)

@@ -8,7 +8,7 @@ from scipy import sparse
 
 from benchmarks.attack import streams
 from benchmarks.attack.streams import attack_streams, draw_stream
-from smartcl.memory.replay_memory import ReplayMemory
+from smartcl.memory.schematic_memory import SchematicMemory
 
 
 def test_every_promise_holds() -> None:
@@ -38,10 +38,10 @@ def test_streams_are_of_all_kinds() -> None:
 
 
 def test_a_broken_promise_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    def forgetful(self: ReplayMemory, *_: object) -> None:
+    def forgetful(self: SchematicMemory, *_: object) -> None:
         raise RuntimeError("kept 1000 of 900 bytes")
 
-    monkeypatch.setattr(ReplayMemory, "select", forgetful)
+    monkeypatch.setattr(SchematicMemory, "select", forgetful)
     tally = streams.attack_stream(1)
     assert tally.faults["RuntimeError: kept  of  bytes"] > 0
     assert tally.first["RuntimeError: kept  of  bytes"] == 1

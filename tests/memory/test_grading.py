@@ -16,7 +16,7 @@ from smartcl.data.batch import Batch
 from smartcl.data.spec import InputSpec
 from smartcl.memory import SampleStore
 from smartcl.memory.grading import LADDER, choose_levels
-from smartcl.memory.replay_memory import ReplayMemory
+from smartcl.memory.schematic_memory import SchematicMemory
 from smartcl.saved import StateError
 from smartcl.selection.reservoir import Reservoir
 
@@ -24,8 +24,10 @@ X, Y = load_digits(return_X_y=True)
 X = X.astype(np.float32)
 
 
-def filled(precision: str | int, nbytes: int = 6000, x: np.ndarray = X, judge: object = None) -> ReplayMemory:
-    memory = ReplayMemory(InputSpec(x.shape[1], 10), nbytes, Reservoir(), whole=False, patience=3, precision=precision)
+def filled(precision: str | int, nbytes: int = 6000, x: np.ndarray = X, judge: object = None) -> SchematicMemory:
+    memory = SchematicMemory(
+        InputSpec(x.shape[1], 10), nbytes, Reservoir(), whole=False, patience=3, precision=precision
+    )
     rng, alive = np.random.default_rng(0), np.ones(x.shape[1], dtype=bool)
     for first in range(0, 1000, 50):
         batch = Batch(torch.from_numpy(x[first : first + 50]), torch.from_numpy(Y[first : first + 50]))
@@ -100,7 +102,7 @@ def test_levels_follow_the_stream() -> None:
 def test_a_saved_memory_of_another_precision_is_refused() -> None:
     state = filled(4).state_dict()
     for precision in ("exact", "plain", 3):
-        other = ReplayMemory(InputSpec(64, 10), 6000, Reservoir(), whole=False, patience=3, precision=precision)
+        other = SchematicMemory(InputSpec(64, 10), 6000, Reservoir(), whole=False, patience=3, precision=precision)
         with pytest.raises(StateError, match=r"rows\.code must be of the precision"):
             other.load_state_dict(state)
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from smartcl.memory.replay_memory import Observation
+from smartcl.memory.schematic_memory import Observation
 from smartcl.saved import Saved
 
 MOST_BANDS = 16

@@ -27,7 +27,7 @@ from smartcl.learners.sceptic import ROTATION, Sceptic, Taught
 from smartcl.learners.smart import SMART, SmartSettings, schematic
 from smartcl.learners.weights import take_samples, weight_of, weighted_mean
 from smartcl.memory import Observation
-from smartcl.memory.replay_memory import ExtraColumns
+from smartcl.memory.schematic_memory import ExtraColumns
 from smartcl.network.inputs import Prepared, join_alike
 from smartcl.saved import Saved
 from smartcl.selection.roles import ASLEEP, HELD_OUT, REPLAYED, Roles

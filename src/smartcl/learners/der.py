@@ -20,7 +20,7 @@ from smartcl.learners.factory import Method
 from smartcl.learners.learner import Labelled, Learner
 from smartcl.learners.recipe import Training
 from smartcl.learners.weights import weight_of, weighted_cross_entropy
-from smartcl.memory.replay_memory import ExtraColumns, Observation
+from smartcl.memory.schematic_memory import ExtraColumns, Observation
 from smartcl.selection.reservoir import Reservoir
 
 

@@ -22,7 +22,7 @@ from smartcl.learners.model import Model
 from smartcl.learners.recipe import Training
 from smartcl.learners.weights import weight_of, weighted_cross_entropy
 from smartcl.memory import SampleStore
-from smartcl.memory.replay_memory import ExtraColumns
+from smartcl.memory.schematic_memory import ExtraColumns
 from smartcl.network.inputs import Prepared
 from smartcl.selection.fair_shares import Balanced
 

@@ -27,7 +27,7 @@ from smartcl.learners.extra_columns import of_other_tasks, task_column
 from smartcl.learners.factory import Method
 from smartcl.learners.learner import Labelled, Learner
 from smartcl.learners.recipe import Training
-from smartcl.memory.replay_memory import ExtraColumns
+from smartcl.memory.schematic_memory import ExtraColumns
 from smartcl.network.gradients import gram, trace
 from smartcl.selection.fair_shares import TaskShares, positions_by
 

@@ -21,7 +21,7 @@ from smartcl.learners.extra_columns import MAX_TASK, logits_column, of_other_tas
 from smartcl.learners.factory import Method
 from smartcl.learners.learner import MOST_CLASSES, Labelled, Learner
 from smartcl.learners.recipe import Training
-from smartcl.memory.replay_memory import ExtraColumns, Observation
+from smartcl.memory.schematic_memory import ExtraColumns, Observation
 from smartcl.network.inputs import Prepared
 from smartcl.saved import Saved
 from smartcl.selection.fair_shares import positions_by

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from smartcl.data.batch import Batch, Ints
-from smartcl.memory.replay_memory import ExtraColumns
+from smartcl.memory.schematic_memory import ExtraColumns
 from smartcl.saved import Saved
 
 if TYPE_CHECKING:

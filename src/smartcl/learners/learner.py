@@ -25,7 +25,7 @@ from smartcl.learners.weights import Labelled as Labelled
 from smartcl.memory import SampleStore
 from smartcl.memory.grading import Judge
 from smartcl.memory.pool import Selector
-from smartcl.memory.replay_memory import ExtraColumns, Observation, ReplayMemory
+from smartcl.memory.schematic_memory import ExtraColumns, Observation, SchematicMemory
 from smartcl.network.denormals import flushed_denormals
 from smartcl.network.gradients import Trace, trace
 from smartcl.network.inputs import Prepared, prepare
@@ -75,7 +75,7 @@ class Learner(Transactional):
         self.rng = np.random.default_rng(seed)
         #: The centre and scale of each feature, where they are to be learned.
         self.scale = InputScale.fresh(spec.n_features, spec.sparse) if spec.learned else None
-        self.memory = ReplayMemory(spec, memory, selector, whole, patience, precision)
+        self.memory = SchematicMemory(spec, memory, selector, whole, patience, precision)
         self.model = Model(spec, recipe, regularizers, self.rng)
         #: What the last batch did to the memory.
         self.observed: Observation | None = None

@@ -23,7 +23,7 @@ from smartcl.learners.recipe import Training
 from smartcl.learners.weights import weight_of, weighted
 from smartcl.memory import SampleStore
 from smartcl.memory.grading import Judge
-from smartcl.memory.replay_memory import Observation
+from smartcl.memory.schematic_memory import Observation
 from smartcl.network.inputs import Prepared, drop_inputs, take_inputs
 from smartcl.saved import Saved
 from smartcl.selection.fair_reservoir import ENSURED

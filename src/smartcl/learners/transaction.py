@@ -16,7 +16,7 @@ from typing import Any, ClassVar, NamedTuple, Self, cast
 import numpy as np
 
 from smartcl.learners.model import Model
-from smartcl.memory.replay_memory import ReplayMemory
+from smartcl.memory.schematic_memory import SchematicMemory
 from smartcl.network.row_table.asleep import Journal
 from smartcl.network.row_table.table import RowTable
 
@@ -35,7 +35,7 @@ class Transactional:
     MODELS: ClassVar[tuple[str, ...]] = ("model",)
 
     model: Model
-    memory: ReplayMemory
+    memory: SchematicMemory
     rng: np.random.Generator
     #: During a call: how to undo it, and how the last finished batch left things.
     _undo: Undo | None = None

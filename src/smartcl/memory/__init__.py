@@ -2,8 +2,8 @@
 
 from smartcl.memory.budget import Budget, format_bytes
 from smartcl.memory.pool import Pool, Selection, Selector
-from smartcl.memory.replay_memory import Observation, ReplayMemory
 from smartcl.memory.schema import FeatureWatch, Schema
+from smartcl.memory.schematic_memory import Observation, SchematicMemory
 from smartcl.memory.store import Gathered, SampleStore, describe
 
 __all__ = [
@@ -12,9 +12,9 @@ __all__ = [
     "Gathered",
     "Observation",
     "Pool",
-    "ReplayMemory",
     "SampleStore",
     "Schema",
+    "SchematicMemory",
     "Selection",
     "Selector",
     "describe",

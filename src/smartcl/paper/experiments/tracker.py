@@ -8,7 +8,7 @@ import numpy as np
 
 from smartcl.data.batch import Batch, Ints
 from smartcl.learners.learner import Learner
-from smartcl.memory.replay_memory import Observation
+from smartcl.memory.schematic_memory import Observation
 from smartcl.paper.datasets.task_stream import TaskStream
 
 

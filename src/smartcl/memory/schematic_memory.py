@@ -55,7 +55,7 @@ class Observation:
     stored: Ints
 
 
-class ReplayMemory:
+class SchematicMemory:
     """Samples in at most ``budget.nbytes`` bytes, after every call.
 
     With ``whole``, samples are stored whole, in the stream's dtype. Otherwise schematically: under pressure, features
@@ -64,7 +64,7 @@ class ReplayMemory:
 
     >>> import torch
     >>> from smartcl.selection.reservoir import Reservoir
-    >>> memory = ReplayMemory(InputSpec(n_features=40, n_classes=2), "60 B", Reservoir(), whole=False, patience=3)
+    >>> memory = SchematicMemory(InputSpec(n_features=40, n_classes=2), "60 B", Reservoir(), whole=False, patience=3)
     >>> batch = Batch(torch.stack([torch.eye(40)[0], torch.linspace(1, 2, 40)]), torch.tensor([0, 1]))
     >>> candidates = memory.candidates(batch, alive=np.ones(40, dtype=bool), extra={})
     >>> memory.select(candidates, geometry=None, rng=np.random.default_rng(0)).stored
@@ -159,7 +159,7 @@ class ReplayMemory:
         self.skipped += new - int((fitting >= before).sum())
         return Observation(keep[keep < before], keep[keep >= before] - before)
 
-    def named(self, classes: NDArray[Any], features: Sequence[str] | None) -> ReplayMemory:
+    def named(self, classes: NDArray[Any], features: Sequence[str] | None) -> SchematicMemory:
         """The same memory, to look at, with names for its classes and features."""
         twin = copy(self)
         twin.names = Names(classes, features)

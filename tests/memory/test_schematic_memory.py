@@ -18,7 +18,7 @@ from smartcl.data.batch import Batch
 from smartcl.data.spec import InputSpec
 from smartcl.learners.methods import build_learner
 from smartcl.memory.pool import Selector
-from smartcl.memory.replay_memory import Observation, ReplayMemory
+from smartcl.memory.schematic_memory import Observation, SchematicMemory
 from smartcl.saved import StateError
 from smartcl.selection.fair_shares import Balanced
 from smartcl.selection.reservoir import Everything, Nothing, Reservoir
@@ -31,9 +31,9 @@ def memory_of(
     whole: bool = False,
     patience: int = 1,
     selector: Selector | None = None,
-) -> ReplayMemory:
+) -> SchematicMemory:
     spec = InputSpec(n_features, 2, sparse=sparse_rows)
-    return ReplayMemory(spec, nbytes, selector or Reservoir(), whole, patience)
+    return SchematicMemory(spec, nbytes, selector or Reservoir(), whole, patience)
 
 
 def rows_with(counts: Sequence[int], n_features: int, sparse_rows: bool = False, seed: int = 0) -> Batch:
@@ -46,7 +46,7 @@ def rows_with(counts: Sequence[int], n_features: int, sparse_rows: bool = False,
     return Batch(x if sparse_rows else torch.from_numpy(x.toarray()), y)
 
 
-def offer(memory: ReplayMemory, batch: Batch, alive: np.ndarray | None = None, seed: int = 0) -> Observation:
+def offer(memory: SchematicMemory, batch: Batch, alive: np.ndarray | None = None, seed: int = 0) -> Observation:
     everything = np.ones(batch.n_features, dtype=np.bool_)
     candidates = memory.candidates(batch, everything if alive is None else alive, extra={})
     return memory.select(candidates, geometry=None, rng=np.random.default_rng(seed))
