@@ -34,10 +34,15 @@ class Remembered(Dataset[tuple[Any, ...]]):
 
     def read(self, index: Ints) -> tuple[Any, ...]:
         """The samples at these positions: items, labels or targets, and the columns asked for."""
-        x, extra = self.form.items(stored_rows(self.store, index)), self.store.extra
+        return self.form.items(stored_rows(self.store, index)), *self.beside(index)
+
+    def beside(self, index: Ints | slice) -> list[torch.Tensor]:
+        """The same without the items, which need not be decoded for it."""
+        extra = self.store.extra
         targets = extra[TARGET][index] if TARGET in extra else self.store.labels[index].astype(np.int64)
-        beside = [targets, *(extra[name][index] for name in self.columns)]
-        return x, *map(torch.from_numpy, beside)
+        return [
+            torch.from_numpy(np.array(values)) for values in (targets, *(extra[name][index] for name in self.columns))
+        ]
 
     def __getitem__(self, index: int) -> tuple[Any, ...]:
         return self.__getitems__([index])[0]

@@ -116,7 +116,11 @@ class ReplayMemory:
     @property
     def targets(self) -> torch.Tensor:
         """The labels, or targets, of all samples."""
-        return self.take(np.arange(len(self)))[1] if len(self) else torch.zeros(0, dtype=torch.int64)
+        return self._remembered(()).beside(slice(None))[0]
+
+    def column(self, name: str) -> torch.Tensor:
+        """What all samples have in this column."""
+        return self._remembered((name,)).beside(slice(None))[1]
 
     def add(self, x: Items, y: Any, **columns: Any) -> None:
         """Offer samples: what is then held is what the selector chooses of these and of those before.
