@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import torch
-
 from smartcl.data.spec import InputSpec
 from smartcl.learners.der import StoredLogits, dark_distance
 from smartcl.learners.factory import Method
@@ -13,7 +11,6 @@ from smartcl.learners.learner import Labelled, Learner
 from smartcl.learners.sceptic import Sceptic, Taught
 from smartcl.learners.smart import SmartTraining
 from smartcl.memory.budget import UNBOUNDED
-from smartcl.network.inputs import drop_inputs
 from smartcl.selection.reservoir import Everything, Reservoir
 
 
@@ -39,13 +36,15 @@ class DarkSceptic(StoredLogits, Sceptic):
 
     recipe: DarkTraining
 
-    def cautious_loss(self, new: Labelled, replay: Taught | None) -> torch.Tensor:
-        loss = super().cautious_loss(new, replay)
+    def cautious_step(self, new: Labelled, replay: Taught | None) -> None:
         if replay is None:
-            return loss
-        rows, stored = self.draw_dark(len(replay.y))
-        logits = self.model.network(drop_inputs(rows, self.recipe.dropout, self.rng))
-        return loss + self.recipe.dark * dark_distance(logits, stored)
+            super().cautious_step(new, replay)
+            return
+        dark, stored = self.draw_dark(len(replay.y))
+        logits = self.answered(new[0], replay.rows, dark)
+        learned, remembered = logits[: -len(stored)], logits[-len(stored) :]
+        slope = self.cautious_slope(learned.detach(), [new, replay.samples], replay)
+        self.model.descend((slope * learned).sum() + self.recipe.dark * dark_distance(remembered, stored))
 
 
 def er_smart(spec: InputSpec, memory: str | int, settings: ReservoirTraining, seed: int = 0) -> Learner:
