@@ -16,7 +16,7 @@ from smartcl.settings import nearest, shown
 #: Which module of this folder has which methods, in its own ``METHODS``.
 MODULES = {
     "adaptive": ("adaptive",),
-    "smart": ("smart", "smart-paper"),
+    "smart": ("smart", "smart-quick", "smart-paper"),
     "replay": ("er", "gss-greedy", "gss-iqp", "gss-clust", "fss-clust"),
     "gdumb": ("gdumb",),
     "der": ("der++",),

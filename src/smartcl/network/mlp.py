@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from copy import deepcopy
+from copy import copy
 from itertools import pairwise
+from typing import TypeVar
 
 import numpy as np
 import torch
@@ -20,6 +21,8 @@ from smartcl.network.row_table.table import RowTable
 
 #: A sparse first layer with more weights than this updates only the rows a step touches.
 ROW_TABLE_WEIGHTS = 4_000_000
+
+Layer = TypeVar("Layer", bound=nn.Module)
 
 
 class MLP(Network):
@@ -143,11 +146,21 @@ class MLP(Network):
         return self._twin(first).requires_grad_(False)
 
     def _twin(self, first: MatrixLayer | RowTableLayer | AveragedRowTableLayer) -> MLP:
-        shared = {} if self.table is None else {id(self.table): self.table}
         twin = MLP.__new__(MLP)
         nn.Module.__init__(twin)
-        twin.init, twin.first, twin.layers = self.init, deepcopy(first, shared), deepcopy(self.layers)
+        twin.init, twin.first = self.init, with_own_weights(first)
+        twin.layers = nn.ModuleList(map(with_own_weights, self.layers))
         return twin
+
+
+def with_own_weights(layer: Layer) -> Layer:
+    """A copy of a layer that shares all with it but its weights; a deep copy would take longer than a step."""
+    twin = copy(layer)
+    twin._parameters = {
+        name: None if value is None else nn.Parameter(value.detach().clone(), value.requires_grad)
+        for name, value in layer._parameters.items()
+    }
+    return twin
 
 
 def linear(fan_in: int, fan_out: int, initial: InitialWeights, bias: bool = True) -> nn.Linear:
