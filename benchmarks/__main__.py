@@ -1,49 +1,107 @@
 """``python -m benchmarks [name ...]``: run the benchmarks, print a table, write ``benchmarks/results.json``.
 
-Each benchmark runs in a process of its own with one thread, so that none warms or crowds another.
+Without names, all that are not long. Each runs in a process of its own with one thread, so that none warms or crowds
+another, and one that fails stops no other. Beside its figures the file has, under ``about``, when each benchmark was
+run, on what and how long; a figure that falls short of what was wanted says so.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import platform
+import resource
 import subprocess
 import sys
+from datetime import UTC, datetime
+from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
-HERE = Path(__file__).parent
+from benchmarks.timing import falls_short
+
+PATH = Path(__file__).parent / "results.json"
 NAMES = (
     *("step", "gss_greedy", "held", "selection", "fisher", "methods"),
-    *("scaling", "million", "sparse", "speedup", "planted", "rare", "imports", "attack"),
-    *("reading", "soak", "own_loop"),
+    *("scaling", "million", "sparse", "speedup", "planted", "rare", "imports"),
+    *("reading", "own_loop"),
 )
+#: Run by name only: they take long, or an environment of their own (``make bench-peers``).
+LONG = ("attack", "soak", "easy", "predicting", "peers")
 
 
 def main() -> None:
-    """Run the named benchmarks, or all."""
+    """Run the named benchmarks, or all that are not long."""
     chosen = sys.argv[1:] or NAMES
-    unknown = [name for name in chosen if name not in NAMES]
+    unknown = [name for name in chosen if name not in (*NAMES, *LONG)]
     if unknown:
-        sys.exit(f"unknown benchmark {unknown[0]!r}: known are {', '.join(NAMES)}")
-    path = HERE / "results.json"
-    results = json.loads(path.read_text()) if path.exists() else {}
+        sys.exit(f"unknown benchmark {unknown[0]!r}: known are {', '.join((*NAMES, *LONG))}")
+    failed = [name for name in chosen if not measured(name)]
+    results = json.loads(PATH.read_text())
+    show({name: results[name] for name in chosen if name not in failed})
+    if failed:
+        sys.exit(f"failed: {', '.join(failed)}")
+
+
+def measured(name: str) -> bool:
+    """Run one benchmark and note what came out; whether it finished."""
+    print(f"{name} ...", file=sys.stderr, flush=True)
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
-    for name in chosen:
-        print(f"{name} ...", file=sys.stderr, flush=True)
-        command = [sys.executable, "-m", f"benchmarks.{name}"]
-        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, env=environment)
-        results[name] = json.loads(done.stdout)
-        path.write_text(json.dumps(results, indent=1) + "\n")
+    before = children_seconds()
+    command = [sys.executable, "-m", f"benchmarks.{name}"]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False, env=environment)
+    if done.returncode:
+        return False
+    lines: list[dict[str, Any]] = json.loads(done.stdout)
+    for line in lines:
+        if falls_short(line["measured"], line["wanted"]):
+            line["falls_short"] = True
+    results = json.loads(PATH.read_text()) if PATH.exists() else {}
+    results.setdefault("about", {})[name] = {**here(), "cpu_seconds": round(children_seconds() - before, 1)}
+    results[name] = lines
+    PATH.write_text(json.dumps(results, indent=1) + "\n")
+    return True
+
+
+def here() -> dict[str, str]:
+    """When this is, and on what."""
+    versions = {name: version(name) for name in ("smartcl", "torch", "numpy", "scipy", "scikit-learn")}
+    when = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
+    return {"date": when, "machine": machine(), "python": platform.python_version(), **versions}
+
+
+def machine() -> str:
+    """The processor, and how many of them."""
+    try:
+        text = Path("/proc/cpuinfo").read_text()
+    except OSError:
+        text = ""
+    models = [line.split(":", 1)[1].strip() for line in text.splitlines() if line.startswith("model name")]
+    return f"{os.cpu_count()} x {models[0] if models else platform.processor() or platform.machine()}"
+
+
+def children_seconds() -> float:
+    """CPU seconds of all processes that have ended."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def show(results: dict[str, list[dict[str, Any]]]) -> None:
+    """As a table, with the machine and the versions below."""
     table = Table(box=None, pad_edge=False)
-    for heading in ("benchmark", "figure", "measured", "wanted"):
+    for heading in ("benchmark", "figure", "measured", "wanted", ""):
         table.add_column(heading, justify="right" if heading == "measured" else "left")
-    for name in chosen:
-        for line in results[name]:
-            table.add_row(name, line["figure"], f"{line['measured']:.3g}", line["wanted"])
-    Console().print(table)
+    for name, lines in results.items():
+        for line in lines:
+            short = "falls short" if line.get("falls_short") else ""
+            table.add_row(name, line["figure"], f"{line['measured']:.3g}", line["wanted"], short)
+    console = Console()
+    console.print(table)
+    console.print(", ".join(f"{name} {value}" for name, value in here().items()), highlight=False)
 
 
-main()
+if __name__ == "__main__":
+    main()

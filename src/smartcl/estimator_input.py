@@ -13,7 +13,7 @@ from scipy import sparse
 
 from smartcl.data.batch import Rows
 from smartcl.data.spec import InputSpec
-from smartcl.learners.checks import TOO_LARGE
+from smartcl.learners.checks import TOO_LARGE, all_finite
 from smartcl.learners.factory import Factory, Method
 from smartcl.learners.methods import check_registered, find_method, registered_name
 from smartcl.learners.weights import ClassWeight
@@ -202,11 +202,11 @@ def rows_of(X: Any) -> Rows:
     with np.errstate(over="ignore"):
         if isinstance(X, (sparse.csr_array, sparse.csr_matrix)):
             X.check_format(full_check=True)
-            rows = sparse.csr_array(X).astype(wanted)
+            rows = sparse.csr_array(X).astype(wanted, copy=False)
             finite = bool(np.isfinite(rows.data).all())
         else:
             rows = torch.from_numpy(np.ascontiguousarray(X, dtype=wanted))
-            finite = bool(torch.isfinite(rows).all())
+            finite = all_finite(rows)
     if not finite:
         raise ValueError(TOO_LARGE)
     return rows

@@ -51,6 +51,7 @@ def show(result: dict[str, Any]) -> None:
         f"{format_bytes(result['budget_bytes'])}{size}; {precision}; "
         f"{result['features_kept']:,} of {result['features']:,} features kept"
     )
+    say(f"takes {format_bytes(result['model_bytes'])} beside its memory: weights, their average, and what moves them")
     if result["accuracy"] is not None:
         say(f"predicted before learned: {result['accuracy']:.1%}, in the last tenth {result['recent_accuracy']:.1%}")
     if result["doubt"] is not None:

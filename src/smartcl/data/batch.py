@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -62,3 +63,17 @@ class Batch:
 def take_rows(x: Rows, index: Ints) -> Rows:
     """The rows of ``x`` at these positions, dense or sparse as ``x`` is."""
     return x[torch.from_numpy(index)] if isinstance(x, torch.Tensor) else x[index]
+
+
+def row_pieces(x: Rows, most: int) -> Iterator[Rows]:
+    """The rows in order, in pieces of nearly the same size, none of more than ``most``; one if there are no rows.
+
+    >>> [len(piece) for piece in row_pieces(torch.zeros(7, 2), 3)]
+    [3, 2, 2]
+    """
+    n = x.shape[0]
+    count = max(1, -(-n // most))
+    size, rest = divmod(n, count)
+    for i in range(count):
+        start = i * size + min(i, rest)
+        yield x[start : start + size + (i < rest)]

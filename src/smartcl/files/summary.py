@@ -55,6 +55,7 @@ def inspection(model: TableModel) -> dict[str, Any]:
         **summary(model),
         "method": model.classifier.method,
         "bytes_per_sample": store.nbytes / len(store) if len(store) else None,
+        "model_bytes": sum(each.nbytes for each in learner.models),
         "precision": "exact" if store.code is None else str(store.code.levels),
         "features_kept": len(store.schema),
         "held_by_class": dict(zip(model.classes, held.tolist(), strict=True)),

@@ -12,10 +12,14 @@ from smartcl.data.spec import InputSpec
 TOO_LARGE = "x must fit single precision: it contains values, or sums of duplicate entries, beyond 3.4e38"
 
 
-def check_rows(x: Rows, spec: InputSpec) -> Rows:
-    """Rows a network of this spec can take: right width, finite numbers, dense or sparse as the stream is."""
+def check_width(x: Rows, spec: InputSpec) -> None:
     if x.ndim != 2 or x.shape[1] != spec.n_features:
         raise ValueError(f"x must have {spec.n_features} features, got the shape {tuple(x.shape)}")
+
+
+def check_rows(x: Rows, spec: InputSpec) -> Rows:
+    """Rows a network of this spec can take: right width, finite numbers, dense or sparse as the stream is."""
+    check_width(x, spec)
     if isinstance(x, torch.Tensor):
         return _to_sparse(_check_dense(x)) if spec.sparse else _check_dense(x)
     if not np.issubdtype(x.dtype, np.number) or np.issubdtype(x.dtype, np.complexfloating):
@@ -27,7 +31,7 @@ def check_rows(x: Rows, spec: InputSpec) -> Rows:
     if not x.has_canonical_format:
         x = x.copy()
         x.sum_duplicates()
-    if not np.isfinite(x.data.astype(np.float32)).all():
+    if not np.isfinite(x.data.astype(np.float32, copy=False)).all():
         raise ValueError(TOO_LARGE)
     if np.issubdtype(x.dtype, np.float64):
         x = x.astype(np.float32)
@@ -50,6 +54,11 @@ def check_batch(batch: Batch, spec: InputSpec) -> Batch:
     return Batch(x, batch.y.long(), batch.task, batch.ids, weight)
 
 
+def all_finite(values: torch.Tensor) -> bool:
+    """Whether every value is a number; without an array of their size beside them, unless their sum overflows."""
+    return bool(values.sum().isfinite()) or bool(torch.isfinite(values).all())
+
+
 def largest(x: Rows) -> float:
     """The largest absolute value of some rows."""
     values = x.numpy() if isinstance(x, torch.Tensor) else x.data
@@ -59,11 +68,11 @@ def largest(x: Rows) -> float:
 def _check_dense(x: torch.Tensor) -> torch.Tensor:
     if x.is_complex() or x.dtype == torch.bool:
         raise ValueError(f"x must hold real numbers, got dtype {x.dtype}")
-    if x.is_floating_point() and not bool(torch.isfinite(x).all()):
+    if x.is_floating_point() and not all_finite(x):
         raise ValueError("x must be finite: it contains NaN or infinity")
     if x.dtype == torch.float64:
         x = x.float()
-        if not bool(torch.isfinite(x).all()):
+        if not all_finite(x):
             raise ValueError(TOO_LARGE)
     return x
 

@@ -11,9 +11,9 @@ from typing import Any, ClassVar, cast
 import numpy as np
 import torch
 
-from smartcl.data.batch import Batch, Bools, Ints, Rows, take_rows
+from smartcl.data.batch import Batch, Bools, Ints, Rows, row_pieces
 from smartcl.data.spec import InputSpec
-from smartcl.learners.checks import check_batch, check_rows, largest
+from smartcl.learners.checks import check_batch, check_rows, check_width, largest
 from smartcl.learners.class_counts import ClassCounts
 from smartcl.learners.extra_columns import check_logits, check_task
 from smartcl.learners.ids import id_column, id_dtype, saved_with_ids
@@ -224,11 +224,11 @@ class Learner(Transactional):
 
     def predict_proba(self, x: Rows) -> torch.Tensor:
         """Class probabilities of each row, by what the last finished batch left."""
-        x = check_rows(x, self.spec)
-        pieces = np.array_split(np.arange(x.shape[0]), -(-x.shape[0] // PREDICT_ROWS) or 1)
+        check_width(x, self.spec)
         with self.finished() as view, torch.no_grad():
             classify = view.classifier()
-            return torch.cat([classify(view.prepared(take_rows(x, piece))) for piece in pieces])
+            pieces = (check_rows(piece, view.spec) for piece in row_pieces(x, PREDICT_ROWS))
+            return joined((classify(view.prepared(piece)) for piece in pieces), x.shape[0])
 
     def classifier(self) -> Callable[[Prepared], torch.Tensor]:
         """From rows to probabilities, as things are now: the averaged weights', where there is an average."""
@@ -291,6 +291,18 @@ class Learner(Transactional):
         if saved.has("scale") != (self.scale is not None):
             saved.refuse("scale", "must be there for a stream whose scale is learned, and only for it")
         return None if self.scale is None else self.scale.loaded(saved.part("scale"))
+
+
+def joined(pieces: Iterable[torch.Tensor], n_rows: int) -> torch.Tensor:
+    """One tensor of so many rows. Pieces kept until the last has come would lie between freed memory and hold it."""
+    result: torch.Tensor | None = None
+    done = 0
+    for piece in pieces:
+        result = piece.new_empty(n_rows, piece.shape[1]) if result is None else result
+        result[done : done + len(piece)] = piece
+        done += len(piece)
+    assert result is not None
+    return result
 
 
 def probabilities(logits: torch.Tensor) -> torch.Tensor:

@@ -112,6 +112,11 @@ class Model:
         for regularizer in self.regularizers:
             yield from _tensors(regularizer.state_dict())
 
+    @property
+    def nbytes(self) -> int:
+        """What the weights, their average, the moments and the penalties take."""
+        return sum(value.nbytes for value in (*_tensors(self.state_dict()), *self.noted()))
+
     def state_dict(self) -> dict[str, Any]:
         table = self.network.table
         return {
