@@ -41,7 +41,7 @@ from smartcl.learners.learner import Learner
 from smartcl.learners.methods import registered_name
 from smartcl.memory.schematic_memory import SchematicMemory
 from smartcl.network.onnx_graph import save_network
-from smartcl.network.plain import PlainNetwork
+from smartcl.network.plain import PlainNetwork, PlainPool
 from smartcl.persistence import attached, detached, load_state, save_state
 from smartcl.saved import Saved
 from smartcl.settings import shown
@@ -220,7 +220,7 @@ class SmartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             }
             save_state(folder, state, only)
 
-    def to_torch(self) -> PlainNetwork:
+    def to_torch(self) -> PlainNetwork | PlainPool:
         """A plain PyTorch module from raw rows to probabilities, columns as in ``classes_``; it shares nothing."""
         check_is_fitted(self)
         with self._fitted.learner.finished() as learner:

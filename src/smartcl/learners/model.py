@@ -25,10 +25,17 @@ class Model:
     """A network that descends on a loss and its penalties, and predicts with its averaged weights if it has them."""
 
     def __init__(
-        self, spec: InputSpec, recipe: Recipe, regularizers: Sequence[Regularizer], rng: np.random.Generator
+        self,
+        spec: InputSpec,
+        recipe: Recipe,
+        regularizers: Sequence[Regularizer],
+        rng: np.random.Generator,
+        network: MLP | None = None,
     ) -> None:
-        check_size(recipe.hidden, spec)
-        self.network = MLP(spec, recipe.hidden, rng, recipe.init)
+        if network is None:
+            check_size(recipe.hidden, spec)
+            network = MLP(spec, recipe.hidden, rng, recipe.init)
+        self.network = network
         self.optimizer = Adam(self.network, recipe.lr)
         self.regularizers = tuple(regularizers)
         self.average = WeightAverage(self.network, recipe.average, AVERAGE_EVERY) if recipe.average else None
@@ -66,15 +73,27 @@ class Model:
         if self.average is not None:
             self.average.update(self.network)
 
+    @torch.no_grad()
+    def take_over(self, network: MLP) -> None:
+        """Go on with these weights, and nothing of the steps that led elsewhere."""
+        for mine in (self.network, self.predictor):
+            for name, value in mine.named_parameters():
+                value.copy_(network.get_parameter(name))
+        self.optimizer.forget()
+
     def settle(self, rng: np.random.Generator) -> None:
         """All steps of a batch are taken; a network that no slope passes through any more begins anew."""
         for regularizer in self.regularizers:
             regularizer.settle(self.network, self.optimizer)
         if self.network.is_dead():
-            self.network.redraw(rng)
-            self.optimizer.forget()
-            if self.average is not None:
-                self.average.restart(self.network)
+            self.begin_anew(rng)
+
+    def begin_anew(self, rng: np.random.Generator) -> None:
+        """Forget all that was learned."""
+        self.network.redraw(rng)
+        self.optimizer.forget()
+        if self.average is not None:
+            self.average.restart(self.network)
 
     def consolidate(self, rows: Prepared, y: torch.Tensor) -> None:
         """What was learned is what is to be kept."""
@@ -105,8 +124,8 @@ class Model:
     def state_dict(self) -> dict[str, Any]:
         table = self.network.table
         return {
-            "weights": _copies(self.network),
-            "average": None if self.average is None else _copies(self.average.network),
+            "weights": copied_weights(self.network),
+            "average": None if self.average is None else copied_weights(self.average.network),
             "average_step": None if self.average is None else self.average.step,
             "optimizer": self.optimizer.state_dict(),
             "regularizers": [regularizer.state_dict() for regularizer in self.regularizers],
@@ -121,9 +140,9 @@ class Model:
                 saved.refuse(name, f"must {'not ' * (part is None)}be there for such a network")
         if table is not None:
             table.load_state_dict(saved.entries("table"))
-        _fill(self.network, saved, "weights")
+        fill_weights(self.network, saved, "weights")
         if self.average is not None:
-            _fill(self.average.network, saved, "average")
+            fill_weights(self.average.network, saved, "average")
             self.average.step = saved.whole("average_step", 0, MOST_STEPS)
         self.optimizer.load_state_dict(saved.entries("optimizer"))
         states = saved.parts("regularizers")
@@ -133,12 +152,12 @@ class Model:
             regularizer.load_state_dict(its_state, self.network)
 
 
-def _copies(network: MLP) -> dict[str, torch.Tensor]:
+def copied_weights(network: MLP) -> dict[str, torch.Tensor]:
     return {name: value.detach().clone() for name, value in network.named_parameters()}
 
 
 @torch.no_grad()
-def _fill(network: MLP, saved: Saved, name: str) -> None:
+def fill_weights(network: MLP, saved: Saved, name: str) -> None:
     parameters = dict(network.named_parameters())
     for key, value in saved.tensors(name, {key: tuple(value.shape) for key, value in parameters.items()}).items():
         parameters[key].copy_(value)

@@ -1,0 +1,144 @@
+"""Whether the world has changed or a task is new, and how the world was before."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+from smartcl.data.batch import Bools
+from smartcl.learners.evidence import NOTHING_ASKED, Duel, Floats
+from smartcl.learners.model import Model, copied_weights, fill_weights
+from smartcl.learners.weights import Labelled, take_samples
+from smartcl.network.inputs import Prepared
+from smartcl.network.mlp import MLP
+from smartcl.saved import Saved
+
+#: The steps in which a network may be torn, the samples of each side in one of them, and the errors, in standard errors
+#: above the usual, from which it is; below this noise there is none.
+TORN_STEPS, TORN_SAMPLES, TORN, LEAST_NOISE = 60, 75, 1.0, 0.2
+#: After so many rows a network is noted as it is: an elder, of which there are two.
+ELDER_ROWS, ELDERS = 500, 2
+#: How sure it must be that a former world answers better, and how much of a batch's answers the next one leaves.
+RETURNED, BACK_MEMORY = 4.0, 0.1
+
+
+def torn_between(model: Model, newest: Labelled, older: Sequence[Labelled], rng: np.random.Generator) -> Model | None:
+    """A copy of the model between the newest samples and older ones, if it cannot have both.
+
+    Whoever learns a new task can have the old ones too; where the world has changed, nobody can have both. What the
+    copy gets wrong is set against what another gets wrong between two parts of the older samples.
+    """
+    here, there = older
+    (copy, wrong), (_, usual) = between(model, newest, there, rng), between(model, here, there, rng)
+    noise = max(np.hypot(wrong.std(), usual.std()), LEAST_NOISE) / np.sqrt(min(len(wrong), len(usual)))
+    return copy if wrong.mean() > usual.mean() + TORN * noise else None
+
+
+def between(model: Model, some: Labelled, others: Labelled, rng: np.random.Generator) -> tuple[Model, Bools]:
+    """A copy of the model taught some samples as much as others, and what it still gets wrong."""
+    copy = model.copy()
+    for _ in range(TORN_STEPS):
+        mixed = [drawn(samples, TORN_SAMPLES, rng) for samples in (some, others)]
+        logits = copy.network(*(rows for rows, _ in mixed))
+        copy.descend(F.cross_entropy(logits, torch.cat([y for _, y in mixed])))
+    return copy, ~np.concatenate([right(copy.predictor, *some), right(copy.predictor, *others)])
+
+
+@dataclass(frozen=True)
+class Worlds:
+    """A network as it was some time ago, and as it was in the world before this one.
+
+    A former world's network is asked about every batch. Where it knows better than who answers now, its world is back.
+    """
+
+    elders: tuple[MLP, ...] = ()
+    former: MLP | None = None
+    #: Rows since the last look, and the former network against the answers given.
+    rows: int = 0
+    back: Duel = NOTHING_ASKED
+
+    def after(self, network: MLP, rows: int) -> Worlds:
+        """After so many rows more; the network is noted now and then."""
+        if self.rows + rows < ELDER_ROWS:
+            return replace(self, rows=self.rows + rows)
+        return replace(self, elders=(*self.elders, network.copy())[-ELDERS:], rows=0)
+
+    def left(self) -> Worlds:
+        """The world has changed: what an elder knew is how it was, if there was time to grow old."""
+        former = self.elders[0] if len(self.elders) == ELDERS else self.former
+        return Worlds(former=former)
+
+    def asked(self, rows: Prepared, y: torch.Tensor, answered: Bools) -> Worlds:
+        """With a batch counted in that others have answered."""
+        if self.former is None:
+            return self
+        return replace(self, back=self.back.after(answered, right(self.former, rows, y), BACK_MEMORY))
+
+    @property
+    def returned(self) -> bool:
+        return self.back.sureness > RETURNED
+
+    def widened(self, n_classes: int, rng: np.random.Generator) -> Worlds:
+        """With room for classes that have not come yet."""
+        return replace(
+            self,
+            elders=tuple(_widened(network, n_classes, rng) for network in self.elders),
+            former=None if self.former is None else _widened(self.former, n_classes, rng),
+        )
+
+    def state_dict(self) -> dict[str, Any]:
+        return {
+            "elders": [{"weights": copied_weights(network)} for network in self.elders],
+            "former": None if self.former is None else {"weights": copied_weights(self.former)},
+            "rows": self.rows,
+            "back": self.back.state_dict(),
+        }
+
+    @classmethod
+    def from_state(cls, saved: Saved, like: MLP) -> Worlds:
+        """What ``state_dict`` described, of networks like this one."""
+        elders, former = saved.parts("elders"), saved.optional("former")
+        if len(elders) > ELDERS:
+            saved.refuse("elders", f"must be at most {ELDERS} networks, are {len(elders)}")
+        return cls(
+            tuple(_filled(like, elder) for elder in elders),
+            None if former is None else _filled(like, former),
+            saved.whole("rows", 0, ELDER_ROWS),
+            Duel.from_state(saved.part("back")),
+        )
+
+
+def _widened(network: MLP, n_classes: int, rng: np.random.Generator) -> MLP:
+    twin = network.copy()
+    twin.add_classes(n_classes, rng)
+    return twin.requires_grad_(False)
+
+
+def _filled(like: MLP, saved: Saved) -> MLP:
+    network = like.copy()
+    fill_weights(network, saved, "weights")
+    return network
+
+
+@torch.no_grad()
+def right(network: MLP, rows: Prepared, y: torch.Tensor) -> Bools:
+    """Which labels a network gives itself."""
+    result: Bools = (network(rows).argmax(dim=1) == y).numpy()
+    return result
+
+
+@torch.no_grad()
+def belief(network: MLP, rows: Prepared, y: torch.Tensor) -> Floats:
+    """How likely a network finds each label."""
+    return network(rows).softmax(dim=1).gather(1, y[:, None])[:, 0].double().numpy()
+
+
+def drawn(samples: Labelled, count: int, rng: np.random.Generator) -> Labelled:
+    """So many of the samples, or all, in random order."""
+    n = len(samples[1])
+    return take_samples(samples, torch.from_numpy(rng.choice(n, min(count, n), replace=False)))
