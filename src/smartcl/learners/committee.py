@@ -24,14 +24,15 @@ from smartcl.learners.sceptic import Sceptic
 from smartcl.learners.worlds import right
 from smartcl.network.inputs import Prepared
 from smartcl.network.line import Line
-from smartcl.network.mlp import MLP, ROW_TABLE_WEIGHTS
+from smartcl.network.mlp import ROW_TABLE_WEIGHTS
+from smartcl.network.network import Network
 from smartcl.network.plain import PlainNetwork, PlainPool, plain_network
 from smartcl.saved import Saved
 from smartcl.selection.roles import HELD_OUT, Roles
 
 #: The networks without guards, as small as does no harm. Where a line would be too large it has a narrow bend.
 PLAIN = Recipe(hidden=(256, 256), lr=1e-3, iterations=20, replay=150, average=0.98)
-LINE = Recipe(hidden=(16,), lr=1e-2, iterations=20, replay=150, average=0.98)
+LINE = Recipe(hidden=(16,), lr=1e-2, iterations=20, replay=500, average=0.98)
 SCOUT = Recipe(hidden=(128, 128), lr=2e-3, iterations=20, replay=100, average=0.95)
 
 #: The rows over which the answers to new batches are compared; what is left of them after a jump of the errors; and
@@ -68,8 +69,9 @@ class Committee(Sceptic):
         self.line = Model(spec, LINE, (), self.rng, None if too_large else Line(spec))
 
     def no_wider(self, recipe: Recipe) -> Recipe:
-        """The recipe of a smaller network, which has no layer wider than the guarded one's."""
-        return replace(recipe, hidden=tuple(min(recipe.hidden[0], width) for width in self.recipe.hidden))
+        """The recipe of a smaller network, with no layer wider than the guarded one's; or of the user's own."""
+        mine, hidden = self.recipe, tuple(min(recipe.hidden[0], width) for width in self.recipe.hidden)
+        return replace(recipe, hidden=hidden, network=mine.network, optimizer=mine.optimizer, augment=mine.augment)
 
     @property
     def given_up(self) -> bool:
@@ -96,7 +98,7 @@ class Committee(Sceptic):
         """Of the two who know the past best, the one who leads."""
         return self.model if self.shares[0] > self.shares[1] else self.plain
 
-    def pool(self) -> list[tuple[float, MLP]]:
+    def pool(self) -> list[tuple[float, Network]]:
         """Who answers, and how much it counts."""
         return [(float(share), model.predictor) for share, model in zip(self.shares, self.models, strict=True) if share]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,12 @@ from smartcl.network.adam_step import MOST_STEPS
 from smartcl.network.average import WeightAverage
 from smartcl.network.inputs import Prepared, SparseInput
 from smartcl.network.mlp import MLP
+from smartcl.network.network import Network
 from smartcl.network.optim import Adam
+from smartcl.network.own_randomness import draw_seed, seeded
 from smartcl.network.row_table.missed_steps import AVERAGE_EVERY
+from smartcl.network.torch_optim import TorchOptimizer
+from smartcl.network.wrapped import WrappedNetwork, wrapped
 from smartcl.regularizers.regularizer import Regularizer
 from smartcl.saved import Saved
 
@@ -30,14 +35,13 @@ class Model:
         recipe: Recipe,
         regularizers: Sequence[Regularizer],
         rng: np.random.Generator,
-        network: MLP | None = None,
+        network: Network | None = None,
     ) -> None:
-        if network is None:
-            check_size(recipe.hidden, spec)
-            network = MLP(spec, recipe.hidden, rng, recipe.init)
-        self.network = network
-        self.optimizer = Adam(self.network, recipe.lr)
+        self.network = make_network(spec, recipe, rng) if network is None else network
+        self.optimizer = make_optimizer(self.network, recipe)
         self.regularizers = tuple(regularizers)
+        for regularizer in self.regularizers:
+            regularizer.check(self.network)
         self.average = WeightAverage(self.network, recipe.average, AVERAGE_EVERY) if recipe.average else None
         shrink = sum(regularizer.row_shrinkage(recipe.lr) for regularizer in self.regularizers)
         self.optimizer.schedule_rows(shrink, recipe.average)
@@ -52,19 +56,23 @@ class Model:
         return twin
 
     @property
-    def predictor(self) -> MLP:
+    def predictor(self) -> Network:
         """The network to predict with."""
         return self.network if self.average is None else self.average.network
+
+    def drawing(self, rng: np.random.Generator) -> AbstractContextManager[None]:
+        """Inside, whatever a network of the user's own draws goes by this generator."""
+        return seeded(draw_seed(rng)) if isinstance(self.network, WrappedNetwork) else nullcontext()
 
     def expect(self, rows: Prepared) -> None:
         """These will be looked at more than once: rows of a row table that they need wake up now, all together."""
         if self.network.table is not None and isinstance(rows, SparseInput):
             self.network.table.activate(rows.indices)
 
-    def descend(self, loss: torch.Tensor) -> None:
-        """One optimizer step on the loss and the penalties."""
+    def descend(self, output: torch.Tensor, slope: torch.Tensor | None = None) -> None:
+        """One optimizer step on the penalties and the loss: the output itself, or one of this slope at it."""
         self.optimizer.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
+        output.backward(slope)  # type: ignore[no-untyped-call]
         for regularizer in self.regularizers:
             regularizer.add_gradient(self.network)
         self.optimizer.step()
@@ -74,7 +82,7 @@ class Model:
             self.average.update(self.network)
 
     @torch.no_grad()
-    def take_over(self, network: MLP) -> None:
+    def take_over(self, network: Network) -> None:
         """Go on with these weights, and nothing of the steps that led elsewhere."""
         for mine in (self.network, self.predictor):
             for name, value in mine.named_parameters():
@@ -125,6 +133,7 @@ class Model:
         table = self.network.table
         return {
             "weights": copied_weights(self.network),
+            "buffers": {name: value.clone() for name, value in self.network.named_buffers()},
             "average": None if self.average is None else copied_weights(self.average.network),
             "average_step": None if self.average is None else self.average.step,
             "optimizer": self.optimizer.state_dict(),
@@ -140,9 +149,13 @@ class Model:
                 saved.refuse(name, f"must {'not ' * (part is None)}be there for such a network")
         if table is not None:
             table.load_state_dict(saved.entries("table"))
+        if isinstance(self.network, WrappedNetwork):
+            self.network.check_same(saved)
         fill_weights(self.network, saved, "weights")
+        _fill_buffers(self.network, saved)
         if self.average is not None:
             fill_weights(self.average.network, saved, "average")
+            _fill_buffers(self.average.network, saved)
             self.average.step = saved.whole("average_step", 0, MOST_STEPS)
         self.optimizer.load_state_dict(saved.entries("optimizer"))
         states = saved.parts("regularizers")
@@ -152,15 +165,39 @@ class Model:
             regularizer.load_state_dict(its_state, self.network)
 
 
-def copied_weights(network: MLP) -> dict[str, torch.Tensor]:
+def make_network(spec: InputSpec, recipe: Recipe, rng: np.random.Generator) -> Network:
+    """The network that a recipe names: one of the user's own, or layers of the widths it says."""
+    if recipe.network is not None:
+        return wrapped(recipe.network, spec, rng, recipe.augment)
+    check_size(recipe.hidden, spec)
+    return MLP(spec, recipe.hidden, rng, recipe.init)
+
+
+def make_optimizer(network: Network, recipe: Recipe) -> Adam | TorchOptimizer:
+    return Adam(network, recipe.lr) if recipe.optimizer is None else TorchOptimizer(network, recipe.optimizer)
+
+
+def copied_weights(network: Network) -> dict[str, torch.Tensor]:
     return {name: value.detach().clone() for name, value in network.named_parameters()}
 
 
 @torch.no_grad()
-def fill_weights(network: MLP, saved: Saved, name: str) -> None:
+def fill_weights(network: Network, saved: Saved, name: str) -> None:
     parameters = dict(network.named_parameters())
     for key, value in saved.tensors(name, {key: tuple(value.shape) for key, value in parameters.items()}).items():
         parameters[key].copy_(value)
+
+
+def _fill_buffers(network: Network, saved: Saved) -> None:
+    """Constants of a user's own network: also those that are not finite, as masks are."""
+    noted, buffers = saved.entries("buffers"), dict(network.named_buffers())
+    for name, mine in buffers.items():
+        theirs = noted.get(name)
+        if not isinstance(theirs, torch.Tensor) or (theirs.shape, theirs.dtype) != (mine.shape, mine.dtype):
+            saved.refuse("buffers", f"must have {name}, {mine.dtype} of the shape {tuple(mine.shape)}")
+        mine.copy_(theirs)
+    if len(noted) > len(buffers):
+        saved.refuse("buffers", f"must be those of the network, {', '.join(buffers) or 'none'}")
 
 
 def _tensors(state: dict[str, Any]) -> Iterator[torch.Tensor]:

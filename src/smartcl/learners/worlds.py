@@ -15,7 +15,7 @@ from smartcl.learners.evidence import NOTHING_ASKED, Duel, Floats
 from smartcl.learners.model import Model, copied_weights, fill_weights
 from smartcl.learners.weights import Labelled, take_samples
 from smartcl.network.inputs import Prepared
-from smartcl.network.mlp import MLP
+from smartcl.network.network import Network
 from smartcl.saved import Saved
 
 #: The steps in which a network may be torn, the samples of each side in one of them, and the errors, in standard errors
@@ -56,13 +56,13 @@ class Worlds:
     A former world's network is asked about every batch. Where it knows better than who answers now, its world is back.
     """
 
-    elders: tuple[MLP, ...] = ()
-    former: MLP | None = None
+    elders: tuple[Network, ...] = ()
+    former: Network | None = None
     #: Rows since the last look, and the former network against the answers given.
     rows: int = 0
     back: Duel = NOTHING_ASKED
 
-    def after(self, network: MLP, rows: int) -> Worlds:
+    def after(self, network: Network, rows: int) -> Worlds:
         """After so many rows more; the network is noted now and then."""
         if self.rows + rows < ELDER_ROWS:
             return replace(self, rows=self.rows + rows)
@@ -100,7 +100,7 @@ class Worlds:
         }
 
     @classmethod
-    def from_state(cls, saved: Saved, like: MLP) -> Worlds:
+    def from_state(cls, saved: Saved, like: Network) -> Worlds:
         """What ``state_dict`` described, of networks like this one."""
         elders, former = saved.parts("elders"), saved.optional("former")
         if len(elders) > ELDERS:
@@ -113,29 +113,30 @@ class Worlds:
         )
 
 
-def _widened(network: MLP, n_classes: int, rng: np.random.Generator) -> MLP:
+def _widened(network: Network, n_classes: int, rng: np.random.Generator) -> Network:
     twin = network.copy()
     twin.add_classes(n_classes, rng)
     return twin.requires_grad_(False)
 
 
-def _filled(like: MLP, saved: Saved) -> MLP:
+def _filled(like: Network, saved: Saved) -> Network:
     network = like.copy()
     fill_weights(network, saved, "weights")
     return network
 
 
 @torch.no_grad()
-def right(network: MLP, rows: Prepared, y: torch.Tensor) -> Bools:
+def right(network: Network, rows: Prepared, y: torch.Tensor) -> Bools:
     """Which labels a network gives itself."""
     result: Bools = (network(rows).argmax(dim=1) == y).numpy()
     return result
 
 
 @torch.no_grad()
-def belief(network: MLP, rows: Prepared, y: torch.Tensor) -> Floats:
+def belief(network: Network, rows: Prepared, y: torch.Tensor) -> Floats:
     """How likely a network finds each label."""
-    return network(rows).softmax(dim=1).gather(1, y[:, None])[:, 0].double().numpy()
+    result: Floats = network(rows).softmax(dim=1).gather(1, y[:, None])[:, 0].double().numpy()
+    return result
 
 
 def drawn(samples: Labelled, count: int, rng: np.random.Generator) -> Labelled:

@@ -14,7 +14,7 @@ import torch
 from torch import nn
 
 from smartcl.errors import extra
-from smartcl.network.plain import PlainNetwork, PlainPool
+from smartcl.network.plain import PlainModule, PlainNetwork, PlainPool
 from smartcl.persistence import write_file
 
 #: The operators are those of this version; the file can be read by any runtime since 2022.
@@ -49,6 +49,8 @@ class Graph:
                 self.apply("Mul", self.network(rows, each), self.constant(share)) for share, each in network.members
             )
             return self.apply("Sum", *parts)
+        if isinstance(network, PlainModule):
+            raise ValueError("a network of one's own cannot be written as ONNX here: give to_torch() to torch.onnx")
         values = self._scaled(rows, network)
         for number, layer in enumerate(network.layers):
             assert isinstance(layer, nn.Linear)
