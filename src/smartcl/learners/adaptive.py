@@ -23,7 +23,7 @@ from smartcl.learners.model import Model
 from smartcl.learners.sceptic import ROTATION, Taught
 from smartcl.learners.smart import SMART, SmartSettings, schematic
 from smartcl.learners.weights import narrowed_samples, take_samples, weight_of, weighted_mean
-from smartcl.learners.worlds import Worlds, belief, right, torn_between
+from smartcl.learners.worlds import SAME_INPUTS, Worlds, belief, in_common, right, torn_between
 from smartcl.memory import Observation
 from smartcl.memory.schematic_memory import ExtraColumns
 from smartcl.network.inputs import join_alike
@@ -189,7 +189,7 @@ class Adaptive(Committee):
     def torn(self, new: Labelled) -> Model | None:
         """A copy of the plain network between the newest and the older samples, if it cannot have both.
 
-        A row table cannot be copied; there, no change is ever found.
+        Other inputs are a new task. A row table cannot be copied; there, no change is ever found.
         """
         held, known = len(self.memory), min(self.known_to_scout, TORN_BY, len(self.memory))
         older = self.rng.permutation(np.flatnonzero(self.roles[: held - known] != ASLEEP))[: 2 * TORN_BY]
@@ -200,6 +200,9 @@ class Adaptive(Committee):
             rows, y = self.recall(self.memory.store, np.arange(held - known, held))
             newest = join_alike([new[0], rows], self.spec.n_features), torch.cat([new[1], y])
         parts = [self.recall(self.memory.store, part) for part in np.array_split(older, 2)]
+        others = join_alike([rows for rows, _ in parts], self.spec.n_features)
+        if in_common(newest[0], others, self.spec, self.rng) < SAME_INPUTS:
+            return None
         return torn_between(self.plain, newest, parts, self.rng)
 
     def extra_columns(self, batch: Batch) -> ExtraColumns:

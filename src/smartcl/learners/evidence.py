@@ -158,9 +158,9 @@ def shares(merit: Floats) -> Floats:
 
 
 #: Batches in which nothing changes before the steps become fewer, and as many again after a rise that was no jump.
-CALM, CALM_AGAIN = 100, 10
+CALM, CALM_AGAIN = 60, 10
 #: How fast three averages of the errors follow; by how many standard errors the first two must be off the third.
-QUICK, SLOW, LEVEL = 0.2, 0.05, 0.01
+QUICK, SLOW, LEVEL = 0.2, 0.05, 0.02
 QUICK_RISE, SLOW_CHANGE = 2.5, 2.0
 #: The share of its steps left with each further batch in which nothing changes, and the least there is.
 SLOWER, LEAST = 0.93, 0.1

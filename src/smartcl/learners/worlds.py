@@ -11,16 +11,20 @@ import torch
 import torch.nn.functional as F
 
 from smartcl.data.batch import Bools
+from smartcl.data.spec import InputSpec
 from smartcl.learners.evidence import NOTHING_ASKED, Duel, Floats
 from smartcl.learners.model import Model, copied_weights, fill_weights
+from smartcl.learners.recipe import Recipe
 from smartcl.learners.weights import Labelled, take_samples
-from smartcl.network.inputs import Prepared
+from smartcl.network.inputs import Prepared, join_alike
 from smartcl.network.network import Network
 from smartcl.saved import Saved
 
 #: The steps in which a network may be torn, the samples of each side in one of them, and the errors, in standard errors
 #: above the usual, from which it is; below this noise there is none.
 TORN_STEPS, TORN_SAMPLES, TORN, LEAST_NOISE = 60, 75, 1.0, 0.2
+#: Who tells newest inputs from older ones, in so many steps; a new task shares less than this with those before it.
+TELLER, TELLER_STEPS, SAME_INPUTS = Recipe(hidden=(64,), lr=2e-3), 80, 0.3
 #: After so many rows a network is noted as it is: an elder, of which there are two.
 ELDER_ROWS, ELDERS = 500, 2
 #: How sure it must be that a former world answers better, and how much of a batch's answers the next one leaves.
@@ -39,14 +43,38 @@ def torn_between(model: Model, newest: Labelled, older: Sequence[Labelled], rng:
     return copy if wrong.mean() > usual.mean() + TORN * noise else None
 
 
+def in_common(newest: Prepared, older: Prepared, spec: InputSpec, rng: np.random.Generator) -> float:
+    """How much newest and older inputs have in common: 1 where nobody can tell them apart, 0 where one always can.
+
+    Told by a network that learns half of both; the other half is asked about, and the other way round.
+    """
+    rows, side = join_alike([newest, older], spec.n_features), torch.tensor([0] * len(newest) + [1] * len(older))
+    halves = np.array_split(rng.permutation(len(side)), 2)
+    mistaken = []
+    for learned, asked in (halves, halves[::-1]):
+        teller = Model(replace(spec, n_classes=2), TELLER, (), rng)
+        sides = [take_samples((rows, side), torch.from_numpy(learned[side[learned] == each])) for each in (0, 1)]
+        if not all(len(y) for _, y in sides):
+            return 1.0
+        for _ in range(TELLER_STEPS):
+            teach(teller, *(drawn(samples, TORN_SAMPLES, rng) for samples in sides))
+        some, y = take_samples((rows, side), torch.from_numpy(asked))
+        wrong = ~right(teller.predictor, some, y)
+        mistaken += [wrong[y == each].mean() for each in (0, 1) if (y == each).any()]
+    return min(1.0, 2 * float(np.mean(mistaken)))
+
+
 def between(model: Model, some: Labelled, others: Labelled, rng: np.random.Generator) -> tuple[Model, Bools]:
     """A copy of the model taught some samples as much as others, and what it still gets wrong."""
     copy = model.copy()
     for _ in range(TORN_STEPS):
-        mixed = [drawn(samples, TORN_SAMPLES, rng) for samples in (some, others)]
-        logits = copy.network(*(rows for rows, _ in mixed))
-        copy.descend(F.cross_entropy(logits, torch.cat([y for _, y in mixed])))
+        teach(copy, *(drawn(samples, TORN_SAMPLES, rng) for samples in (some, others)))
     return copy, ~np.concatenate([right(copy.predictor, *some), right(copy.predictor, *others)])
+
+
+def teach(model: Model, some: Labelled, others: Labelled) -> None:
+    """One step by the cross-entropy, of some samples as much as of others."""
+    model.descend(F.cross_entropy(model.network(some[0], others[0]), torch.cat([some[1], others[1]])))
 
 
 @dataclass(frozen=True)
