@@ -41,7 +41,7 @@ CALMED = 0.7
 #: Newest samples, and as many older ones, between which a network may be torn; the belief from which it is sure.
 TORN_BY, SURE = 300, 0.95
 #: Stored samples looked at when the world has changed; and the belief below which one contradicts a world that is back.
-REASSESSED, DISBELIEVED = 3000, 0.05
+REASSESSED, DISBELIEVED = 20_000, 0.05
 #: Of the moments at which a change was noticed, so many are kept.
 CHANGES_KEPT = 100
 
@@ -106,8 +106,8 @@ class Adaptive(Committee):
         self.worlds = self.worlds.left()
         self.plain.take_over(former)
         known = [right(model.predictor, *new) for model in self.models]
-        self.evidence = replace(self.evidence, present=Record().after(known, 0.0))
         self.note_change()
+        self.evidence = replace(self.evidence, present=Record().after(known, 0.0))
 
     def recalled(self) -> Labelled | None:
         """The stored samples that this batch may be learned with: awake, and not of the reserve."""
@@ -178,7 +178,9 @@ class Adaptive(Committee):
         self.memory.store = self.memory.store.with_extra(role=roles)
 
     def note_change(self) -> None:
+        """From here on the past is another: what was said of it does not hold."""
         self.changed = True
+        self.evidence = replace(self.evidence, past=Record())
         if not self.changes or self.rows_seen - self.changes[-1] > SCOUTED_ROWS:
             self.changes = (*self.changes, self.rows_seen)[-CHANGES_KEPT:]
 
