@@ -37,7 +37,7 @@ CHANGED = 3.0
 #: The newest stored samples that the scout knows, and how fast it forgets them; those that the line knows.
 WINDOW, SCOUT_MEMORY, LINE_WINDOW = 500, 100, 2000
 #: What is left of the scout's lead once it has been found to be no more than a new task.
-CALMED = 0.7
+CALMED = 0.1
 #: Newest samples, and as many older ones, between which a network may be torn; the belief from which it is sure.
 TORN_BY, SURE = 300, 0.95
 #: Stored samples looked at when the world has changed; and the belief below which one contradicts a world that is back.

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 import torch
 
-from smartcl.data.batch import Bools
+from smartcl.data.batch import Batch, Bools
 from smartcl.data.spec import InputSpec
 from smartcl.learners.evidence import USUAL_AFTER, Evidence, Floats, Record, shares
 from smartcl.learners.learner import Labelled, probabilities
@@ -32,18 +32,20 @@ from smartcl.selection.roles import HELD_OUT, Roles
 
 #: The networks without guards, as small as does no harm. Where a line would be too large it has a narrow bend.
 PLAIN = Recipe(hidden=(256, 256), lr=1e-3, iterations=20, replay=150, average=0.98)
-LINE = Recipe(hidden=(16,), lr=1e-2, iterations=20, replay=500, average=0.98)
+LINE = Recipe(hidden=(16,), lr=1e-2, iterations=20, replay=250, average=0.98)
 SCOUT = Recipe(hidden=(128, 128), lr=2e-3, iterations=20, replay=100, average=0.95)
 
 #: The rows over which the answers to new batches are compared; what is left of them after a jump of the errors; and
 #: what each look at the past leaves of the one before.
 PRESENT_ROWS, AFTER_JUMP, PAST_MEMORY = 500, 0.1, 0.9
+#: The rows over which answers to rows as they came are compared with answers to them as they would be held.
+COMPARED_ROWS = 2000
 #: At most so many stored samples are asked about.
 RESERVE_ASKED = 300
 #: The rows over which the scout is compared with the others.
 SCOUTED_ROWS = 1000
 #: Rows without a share in the answers after which the guarded network gives up, and the others take fewer steps.
-GIVES_UP, SLOWS_DOWN, SLOW_STEPS = 2000, 1000, 1 / 3
+GIVES_UP, SLOWS_DOWN, SLOW_STEPS = 2000, 500, 1 / 3
 
 
 class Committee(Sceptic):
@@ -61,6 +63,8 @@ class Committee(Sceptic):
     idle: tuple[int, ...] = (0, 0, 0, 0)
     #: Is the world another than the past says?
     changed = False
+    #: The batch being learned, as it came.
+    _arrived: Batch | None = None
 
     def __init__(self, spec: InputSpec, memory: str | int, **arguments: Any) -> None:
         super().__init__(spec, memory, **arguments)
@@ -121,6 +125,21 @@ class Committee(Sceptic):
         slow = [max(1, round(SLOW_STEPS * most)) if idle >= SLOWS_DOWN else most for idle in self.idle[1:]]
         return [0 if self.given_up else most, *slow]
 
+    def check(self, batch: Batch) -> Batch:
+        self._arrived = super().check(batch)
+        return self._arrived
+
+    def finish_batch(self) -> None:
+        self._arrived = None
+        super().finish_batch()
+
+    def as_held(self) -> Labelled | None:
+        """The batch as the memory would hold it, where that is not as it came."""
+        store = self.memory.store
+        if self._arrived is None or store.code is None or store.code.levels.exact:
+            return None
+        return self.read(store.pack(self._arrived.x, self._arrived.y), np.arange(len(self._arrived)))
+
     @torch.no_grad()
     def weigh(self, new: Labelled) -> Bools:
         """Ask all who learn about a batch, before it is learned, and about the past; which answers were right."""
@@ -130,10 +149,19 @@ class Committee(Sceptic):
         before, kept = self.evidence, (1 - 1 / SCOUTED_ROWS) ** len(y)
         alert = before.alert.after(float(1 - answers[-1].mean()), len(y))
         present = before.present.weaker(AFTER_JUMP) if alert.jumped else before.present
+        came, held = before.came, before.held
+        if (coarse := self.as_held()) is not None:
+            memory = (1 - 1 / COMPARED_ROWS) ** len(y)
+            came, held = (
+                came.after(answers, memory),
+                held.after([right(m.predictor, *coarse) for m in self.models], memory),
+            )
         veteran = answers[int(before.whole_merit[:-1].argmax())] if before.past.asked else answers[1]
         self.evidence = Evidence(
             past=self.asked_about_the_past(),
             present=present.after(answers, (1 - 1 / PRESENT_ROWS) ** len(y)),
+            came=came,
+            held=held,
             scouted=before.scouted if self.batches < USUAL_AFTER else before.scouted.after(veteran, answers[-1], kept),
             alert=alert,
             pace=before.pace.after(float(1 - answered.mean()), len(y), alert.jumped),

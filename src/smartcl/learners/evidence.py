@@ -208,7 +208,9 @@ class Pace(Noted):
 
 
 #: How much the present counts beside the past: in it, forgetting does not show.
-PRESENT_WEIGHT = 0.25
+PRESENT_WEIGHT = 0.1
+#: By so much the one who knows the newest samples only must be better, while the world is what it was.
+STANDS_BACK = 0.03
 NOTHING_ASKED, NO_RECORD, UNALARMED, FULL_PACE = Duel(), Record(), Alertness(), Pace()
 
 
@@ -218,24 +220,35 @@ class Evidence:
 
     past: Record = NO_RECORD
     present: Record = NO_RECORD
+    #: Of the same rows as they came and as the memory would hold them: the past is remembered coarsely.
+    came: Record = NO_RECORD
+    held: Record = NO_RECORD
     #: The one who knows the newest samples only, against the best of the others.
     scouted: Duel = NOTHING_ASKED
     alert: Alertness = UNALARMED
     pace: Pace = FULL_PACE
 
     def merit(self, changed: bool) -> Floats:
-        """How good each is; in a changed world, the past says nothing."""
-        return self.present.accuracy if changed or not self.past.asked else self.whole_merit
+        """How good each is; in a changed world, the past says nothing, else the last of them, a scout, stands back."""
+        if changed or not self.past.asked:
+            return self.present.accuracy
+        merit = self.whole_merit
+        merit[-1] -= STANDS_BACK
+        return merit
 
     @property
     def whole_merit(self) -> Floats:
-        return self.past.accuracy + PRESENT_WEIGHT * self.present.accuracy
+        """By the past, as it would be without coarse values, and a little by the present."""
+        blurred = self.came.accuracy - self.held.accuracy if self.held.asked else 0.0
+        return self.past.accuracy + blurred + PRESENT_WEIGHT * self.present.accuracy
 
     def state_dict(self) -> dict[str, Any]:
         return {name: part.state_dict() for name, part in vars(self).items()}
 
     @classmethod
     def from_state(cls, saved: Saved, count: int) -> Evidence:
-        past, present = (Record.from_state(saved.part(name), count) for name in ("past", "present"))
+        past, present, came, held = (
+            Record.from_state(saved.part(name), count) for name in ("past", "present", "came", "held")
+        )
         alert, pace = Alertness.from_state(saved.part("alert")), Pace.from_state(saved.part("pace"))
-        return cls(past, present, Duel.from_state(saved.part("scouted")), alert, pace)
+        return cls(past, present, came, held, Duel.from_state(saved.part("scouted")), alert, pace)

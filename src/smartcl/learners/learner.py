@@ -178,10 +178,14 @@ class Learner(Transactional):
 
     def recall(self, store: SampleStore, index: Ints) -> Labelled:
         """Stored samples as the network takes them."""
+        own = torch.from_numpy(store.extra["weight"][index]) if self.weighted else None
+        return self.weighed(self.read(store, index), own)
+
+    def read(self, store: SampleStore, index: Ints) -> Labelled:
+        """The same, all counting alike."""
         got = store.gather(index, missing=bool(self.spec.offset) or self.spec.learned)
         features = None if self.spec.sparse or store.schema.is_full else store.features
-        own = torch.from_numpy(store.extra["weight"][index]) if self.weighted else None
-        return self.weighed((self.prepared(got.x, features, got.missing), got.y), own)
+        return self.prepared(got.x, features, got.missing), got.y
 
     def remember(self, batch: Batch) -> Observation:
         """Store the batch's schematic form; over budget, let the selector choose."""

@@ -24,7 +24,7 @@ from smartcl.saved import Saved
 #: above the usual, from which it is; below this noise there is none.
 TORN_STEPS, TORN_SAMPLES, TORN, LEAST_NOISE = 60, 75, 1.0, 0.2
 #: Who tells newest inputs from older ones, in so many steps; a new task shares less than this with those before it.
-TELLER, TELLER_STEPS, SAME_INPUTS = Recipe(hidden=(64,), lr=2e-3), 80, 0.3
+TELLER, TELLER_STEPS, SAME_INPUTS = Recipe(hidden=(64,), lr=2e-3), 50, 0.3
 #: After so many rows a network is noted as it is: an elder, of which there are two.
 ELDER_ROWS, ELDERS = 500, 2
 #: How sure it must be that a former world answers better, and how much of a batch's answers the next one leaves.
