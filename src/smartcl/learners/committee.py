@@ -44,8 +44,8 @@ COMPARED_ROWS = 2000
 RESERVE_ASKED = 300
 #: The rows over which the scout is compared with the others.
 SCOUTED_ROWS = 1000
-#: Rows without a share in the answers after which the guarded network gives up, and the others take fewer steps.
-GIVES_UP, SLOWS_DOWN, SLOW_STEPS = 2000, 500, 1 / 3
+#: Rows without a share in the answers after which the guarded network gives up, and the others take fewer steps still.
+GIVES_UP, SLOWS_DOWN = 2000, 500
 
 
 class Committee(Sceptic):
@@ -120,10 +120,14 @@ class Committee(Sceptic):
         return heard
 
     def steps(self) -> list[int]:
-        """How many steps each network takes on a batch: fewer where nothing is left to learn, or nobody listens."""
-        most = self.evidence.pace.steps(self.recipe.iterations)
-        slow = [max(1, round(SLOW_STEPS * most)) if idle >= SLOWS_DOWN else most for idle in self.idle[1:]]
-        return [0 if self.given_up else most, *slow]
+        """How many steps each network takes on a batch: fewer where nothing is left to learn.
+
+        Those without guards take half of them while their share is less than half of the leader's, a third where
+        nobody has listened to them for long. The guarded network learns slowly enough: all, or none.
+        """
+        most, shares = self.evidence.pace.steps(self.recipe.iterations), self.shares
+        heard = np.where(shares >= shares.max() / 2, 1.0, np.where(np.array(self.idle) < SLOWS_DOWN, 1 / 2, 1 / 3))
+        return [0 if self.given_up else most, *(max(1, round(most * part)) for part in heard[1:].tolist())]
 
     def check(self, batch: Batch) -> Batch:
         self._arrived = super().check(batch)
