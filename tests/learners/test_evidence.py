@@ -63,4 +63,6 @@ def test_a_record_is_saved_and_damage_refused() -> None:
 
 
 def test_shares_fall_by_e_with_each_hundredth_and_small_ones_are_none() -> None:
-    assert shares(np.array([0.90, 0.89, 0.80])) == pytest.approx([1 / (1 + np.exp(-1)), 1 / (1 + np.e), 0.0])
+    assert shares(np.array([0.90, 0.89, 0.80]), asked=1000) == pytest.approx(
+        [1 / (1 + np.exp(-1)), 1 / (1 + np.e), 0.0]
+    )

@@ -16,7 +16,7 @@ import torch
 
 from smartcl.data.batch import Batch, Bools
 from smartcl.data.spec import InputSpec
-from smartcl.learners.evidence import USUAL_AFTER, Evidence, Floats, Record, shares
+from smartcl.learners.evidence import PAST_MEMORY, USUAL_AFTER, Evidence, Floats, Record, shares
 from smartcl.learners.learner import Labelled, probabilities
 from smartcl.learners.model import Model
 from smartcl.learners.recipe import Recipe
@@ -35,9 +35,8 @@ PLAIN = Recipe(hidden=(256, 256), lr=1e-3, iterations=20, replay=150, average=0.
 LINE = Recipe(hidden=(16,), lr=1e-2, iterations=20, replay=250, average=0.98)
 SCOUT = Recipe(hidden=(128, 128), lr=2e-3, iterations=20, replay=100, average=0.95)
 
-#: The rows over which the answers to new batches are compared; what is left of them after a jump of the errors; and
-#: what each look at the past leaves of the one before.
-PRESENT_ROWS, AFTER_JUMP, PAST_MEMORY = 500, 0.1, 0.9
+#: The rows over which the answers to new batches are compared, and what is left of them after a jump of the errors.
+PRESENT_ROWS, AFTER_JUMP = 500, 0.1
 #: The rows over which answers to rows as they came are compared with answers to them as they would be held.
 COMPARED_ROWS = 2000
 #: At most so many stored samples are asked about.
@@ -90,7 +89,7 @@ class Committee(Sceptic):
         merit = self.evidence.merit(self.changed)
         if self.given_up:
             merit[0] = -np.inf
-        return shares(merit)
+        return shares(merit, self.evidence.asked(self.changed))
 
     @property
     def leader(self) -> str:

@@ -143,15 +143,19 @@ class Record:
 
 #: So much less accuracy, and an answer counts e times less; who would have less than this share has none.
 TEMPER, LEAST_SHARE = 0.01, 0.1
+#: Of a few answers the accuracy is not known that well: then so many times the root of their number is it.
+SHYNESS = 0.2
 
 
-def shares(merit: Floats) -> Floats:
-    """How much each of several answers counts, by how often those who give them are right.
+def shares(merit: Floats, asked: float) -> Floats:
+    """How much each of several answers counts, by how often those who give them were right when so many were asked.
 
-    >>> shares(np.array([0.9, 0.9, 0.5]))
+    >>> shares(np.array([0.9, 0.9, 0.5]), asked=1000)
     array([0.5, 0.5, 0. ])
+    >>> shares(np.array([0.9, 0.8, 0.9]), asked=4).round(2)
+    array([0.42, 0.16, 0.42])
     """
-    weight = np.exp((merit - merit.max()) / TEMPER)
+    weight = np.exp((merit - merit.max()) / max(TEMPER, SHYNESS / math.sqrt(max(asked, 1.0))))
     weight[weight < LEAST_SHARE * weight.sum()] = 0.0
     result: Floats = weight / weight.sum()
     return result
@@ -207,6 +211,8 @@ class Pace(Noted):
         return Pace(**averages, calm=self.calm + 1, share=share)
 
 
+#: What each look at the past leaves of the one before.
+PAST_MEMORY = 0.9
 #: How much the present counts beside the past: in it, forgetting does not show.
 PRESENT_WEIGHT = 0.1
 #: By so much the one who knows the newest samples only must be better, while the world is what it was.
@@ -235,6 +241,10 @@ class Evidence:
         merit = self.whole_merit
         merit[-1] -= STANDS_BACK
         return merit
+
+    def asked(self, changed: bool) -> float:
+        """How many different questions the merit goes by: about the past the same ones are asked again and again."""
+        return self.present.asked if changed or not self.past.asked else self.past.asked * (1 - PAST_MEMORY)
 
     @property
     def whole_merit(self) -> Floats:
