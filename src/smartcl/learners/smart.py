@@ -36,7 +36,7 @@ class SmartSettings(Scepticism):
     beta: float = 0.0
     patience: int = 3
     whole: bool = False
-    precision: str | int = "plain"
+    precision: str | int = "auto"
 
 
 def smart(spec: InputSpec, memory: str | int, settings: SmartSettings, seed: int = 0) -> Learner:
