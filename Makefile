@@ -8,8 +8,11 @@ DEV_READY := $(VENV)/.ready-dev
 PEERS := .venv-peers
 PEERS_INSTALL := $(PEERS)/bin/pip install --quiet --disable-pip-version-check -c constraints-peers.txt
 PEERS_READY := $(PEERS)/.ready
+COMPAT := .venv-compat
+COMPAT_INSTALL := $(COMPAT)/bin/pip install --quiet --disable-pip-version-check -c constraints-compat.txt
+COMPAT_READY := $(COMPAT)/.ready
 
-.PHONY: demo test lint bench peers results clean
+.PHONY: demo test lint bench peers compat compat-env clean
 
 demo: $(READY)
 	$(BIN)/smartcl demo
@@ -37,6 +40,25 @@ $(PEERS_READY): pyproject.toml constraints.txt constraints-peers.txt
 	$(PEERS_INSTALL) --no-deps deep-river torchviz graphviz || echo 'deep-river cannot be had here: its row stays empty'
 	touch $@
 
+# What smartcl.compat is for, in an environment of its own: Avalanche, Lightning, River, and our tests with them.
+compat: compat-env
+	OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 $(COMPAT)/bin/python -m pytest -o filterwarnings=default \
+		tests/compat --doctest-modules src/smartcl/compat
+
+compat-env: $(COMPAT_READY)
+
+# torchvision's wheel is built for another build of torch: its compiled operators, which two of its modules describe, are
+# left out, and so are those modules. Nothing here uses them.
+$(COMPAT_READY): pyproject.toml constraints.txt constraints-compat.txt
+	$(PYTHON) -m venv $(COMPAT)
+	$(COMPAT_INSTALL) torch==2.13.0
+	$(COMPAT_INSTALL) --no-deps avalanche-lib torchvision
+	$(COMPAT_INSTALL) dill gdown gputil matplotlib piqp psutil pytorchcv qpsolvers tensorboard torchmetrics tqdm wandb
+	$(COMPAT_INSTALL) -e . lightning river pandas pytest pytest-xdist hypothesis
+	sed -i '/^ *_autograd_registrations,$$/d; /^ *_meta_registrations,$$/d' \
+		$(COMPAT)/lib/python3*/site-packages/torchvision/__init__.py
+	touch $@
+
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit("smartcl needs Python 3.11 or newer" if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv $(VENV)
@@ -49,4 +71,4 @@ $(DEV_READY): $(READY)
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(PEERS) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(PEERS) $(COMPAT) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -11,6 +11,7 @@ import pytest
 
 from smartcl.cli.app import call
 from smartcl.learners.methods import find_method
+from smartcl.paper.experiments.compact_results import compacted
 from smartcl.paper.experiments.migration import migrate
 from smartcl.paper.experiments.results import ResultFolder
 from smartcl.paper.experiments.spec import RunSpec
@@ -48,16 +49,16 @@ def old_file(
 
 
 @pytest.mark.parametrize("dataset", STREAMS)
-def test_a_file_moves_to_the_name_its_run_has_today_unchanged(dataset: str, tmp_path: Path) -> None:
+def test_a_file_moves_to_the_name_its_run_has_today_and_says_the_same(dataset: str, tmp_path: Path) -> None:
     path = old_file(tmp_path, dataset, parameters={"lr": 0.001})
-    text, spec = path.read_bytes(), RunSpec.of({"lr": 0.001}, dataset=dataset, method="er")
+    said, spec = json.loads(path.read_bytes()), RunSpec.of({"lr": 0.001}, dataset=dataset, method="er")
     results = ResultFolder(tmp_path)
     assert results.load(spec) is None
     assert migrate(tmp_path).moved == (path,)
-    assert results.path(spec).read_bytes() == text
+    assert results.load(spec) == compacted(said)
     assert [file for file in tmp_path.rglob("*") if file.is_file()] == [results.path(spec)]
     again = migrate(tmp_path)
-    assert (again.moved, again.current) == ((), (results.path(spec),))
+    assert (again.moved, again.current, again.shortened) == ((), (results.path(spec),), ())
 
 
 def test_noise_written_in_another_way_is_the_same_run(tmp_path: Path) -> None:
@@ -108,7 +109,7 @@ def test_a_name_that_is_taken_is_not_overwritten(tmp_path: Path) -> None:
     assert len(made.moved) == len(made.taken) == 1
     assert made.taken[0].read_bytes() == text[made.taken[0]]
     target = ResultFolder(tmp_path).path(RunSpec("disjoint-mnist", "er", noise="foreign:0.3"))
-    assert target.read_bytes() == text[made.moved[0]]
+    assert ResultFolder(tmp_path).read(target) == compacted(json.loads(text[made.moved[0]]))
     assert migrate(tmp_path).taken == made.taken
 
 
@@ -127,7 +128,9 @@ def test_the_command_says_how_many(tmp_path: Path, capsys: pytest.CaptureFixture
     where = [str(tmp_path / "page.md"), "--results", str(tmp_path / "results")]
     assert call(["results", *where, "--migrate"]) == 0
     said = capsys.readouterr().out.splitlines()[0]
-    assert said.startswith("1 result files moved to their present names, 0 had them; left alone: 0 whose name is taken")
+    assert said.startswith(
+        "1 result files moved to their present names, 0 had them; 1 made compact; left alone: 0 whose"
+    )
     assert "1 that are no run of today's settings and data" in said
     assert "90.00 (1)" in (tmp_path / "page.md").read_text()
 
@@ -145,3 +148,14 @@ def test_a_run_from_before_a_setting_is_a_run_with_the_value_that_changes_nothin
     found = migrate(tmp_path)
     assert (found.moved == (path,), found.others == (path,)) == (moves, not moves)
     assert ResultFolder(tmp_path).path(spec).exists() == moves
+
+
+def test_a_file_that_says_too_much_is_shortened_where_it_is(tmp_path: Path) -> None:
+    results, spec = ResultFolder(tmp_path), RunSpec("disjoint-mnist", "er")
+    whole = {"accuracy": 90.123456789, "accuracy_matrix": [[90.123456789]], "spec": spec.as_dict()}
+    results.path(spec).parent.mkdir(parents=True)
+    results.path(spec).write_text(json.dumps(whole))
+    made = migrate(tmp_path)
+    assert (made.current, made.shortened) == ((results.path(spec),), (results.path(spec),))
+    assert results.load(spec) == {**whole, "accuracy_matrix": [[90.12]]}
+    assert migrate(tmp_path).shortened == ()

@@ -101,11 +101,11 @@ def test_a_complaint_would_be_seen(tmp_path):
 def test_every_figure_is_drawn_and_fits(browsed, screen):
     found = browsed[0][screen]
     assert set(found["figures"]) == {
-        "accuracy-bytes", "accuracy-noise-table2", "accuracy-noise-table3", "matrix", "memory", "purity",
-        "constraint", "sensitivity", "cost",
+        "accuracy-log-bytes", "accuracy-bytes", "accuracy-noise-table2", "accuracy-noise-table3", "matrix", "memory",
+        "purity", "constraint", "sensitivity", "cost",
     }  # fmt: skip
     sizes = [size for panels in found["figures"].values() for size in panels]
-    assert len(sizes) == 12
+    assert len(sizes) == 13
     assert min(width for width, _ in sizes) > 250
     assert min(height for _, height in sizes) > 60
     assert found["sideways"] == 0, "only tables may scroll sideways, each in its own box"

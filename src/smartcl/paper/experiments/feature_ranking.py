@@ -24,6 +24,9 @@ from smartcl.paper.datasets.simulated import SimulatedEvents
 
 PERSISTS, RETURNS, NEW, VANISHES = FATES = ("persists", "returns", "new", "vanishes")
 
+#: As many as in the paper's table.
+TOP = 15
+
 
 @dataclass(frozen=True)
 class Career:

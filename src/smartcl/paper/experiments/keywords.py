@@ -14,14 +14,12 @@ import numpy as np
 
 from smartcl.learners.learner import Learner
 from smartcl.paper.datasets.task_stream import TaskStream
-from smartcl.paper.experiments.feature_ranking import Career, careers, top_features
+from smartcl.paper.experiments.feature_ranking import TOP, Career, careers, top_features
 from smartcl.paper.experiments.results import ResultFolder
 from smartcl.paper.experiments.table import EXACT_VALUES, Counted, Row, Table, results_of
 
 #: How many features a study notes after each task: the largest top that can be shown.
 NOTED = 100
-#: As many as in the paper's table.
-TOP = 15
 
 #: A forgetting strong enough to be seen. At the default, nearly none, every word keeps its weights, and the largest
 #: belong to words seen twice: the optimizer moves a rare word's weights as far as a common one's.

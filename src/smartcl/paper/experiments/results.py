@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from smartcl.paper.experiments.compact_results import compacted
 from smartcl.paper.experiments.result_shape import is_result
 from smartcl.paper.experiments.spec import RunSpec
 from smartcl.persistence import write_file
@@ -45,9 +46,9 @@ class ResultFolder:
     def save(self, spec: RunSpec, result: dict[str, Any]) -> None:
         """Write the result in one stroke: whatever interrupts, no half file stays under its name."""
         path = self.path(spec)
-        text = _lines(result)
+        text = file_text(result)
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_file(path, text.encode())
+        write_file(path, text)
 
 
 def _stamp(path: Path) -> Stamp:
@@ -63,7 +64,10 @@ def _parse(text: bytes) -> dict[str, Any] | None:
     return result if is_result(result) else None
 
 
-def _lines(result: dict[str, Any]) -> str:
-    """JSON with one line per entry: short, and still a text that differences can be read in."""
-    entries = (f" {json.dumps(name)}: {json.dumps(value, allow_nan=False)}" for name, value in result.items())
-    return "{\n" + ",\n".join(entries) + "\n}\n"
+def file_text(result: dict[str, Any]) -> bytes:
+    """What is kept of a result as JSON with one line per entry: short, and differences can be read in it."""
+    entries = (
+        f" {json.dumps(name)}: {json.dumps(value, allow_nan=False, separators=(',', ':'))}"
+        for name, value in compacted(result).items()
+    )
+    return ("{\n" + ",\n".join(entries) + "\n}\n").encode()

@@ -1,0 +1,88 @@
+"""What a result file keeps of a run: all that tables and figures show, to the digits that mean something.
+
+A run says more than that (``smartcl run --json`` prints all of it): a look at its memory every other batch, its hundred
+strongest features after each task, seventeen digits of every number. Single scores stay as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from smartcl.paper.experiments.feature_ranking import TOP
+from smartcl.paper.experiments.measures import SCORES
+
+#: Digits of the numbers in lists.
+DIGITS = 4
+#: How many looks along a stream are kept, about.
+LOOKS = 25
+#: What is kept of each look at the memory.
+MEMORY_COLUMNS = ("batches", "samples", "bytes", "features", "purity")
+
+
+def compacted(result: Mapping[str, Any]) -> dict[str, Any]:
+    """The result as its file has it; of a file's own result, the same again.
+
+    >>> compacted({"accuracy": 97.87234042553192, "accuracy_matrix": [[97.87234042553192]]})
+    {'accuracy': 97.87234042553192, 'accuracy_matrix': [[97.87]]}
+    """
+    return {name: COMPACTED.get(name, _as_it_is)(value) for name, value in result.items()}
+
+
+def rounded(value: Any) -> Any:
+    """Every fraction in nested lists at ``DIGITS`` digits.
+
+    >>> rounded([1, 0.123456, [98.7654, None]])
+    [1, 0.1235, [98.77, None]]
+    """
+    if isinstance(value, list):
+        return [rounded(each) for each in value]
+    return float(f"{value:.{DIGITS}g}") if isinstance(value, float) else value
+
+
+def thinned(history: dict[str, list[Any]]) -> dict[str, list[Any]]:
+    """The last of the looks at every so many batches, and at the end.
+
+    >>> thinned({"batches": [50, 100, 100], "samples": [9, 8, 7]})
+    {'batches': [50, 100], 'samples': [9, 7]}
+    """
+    batches = history.get("batches", [])
+    if not batches:
+        return history
+    every = -(-batches[-1] // LOOKS)
+    last = {done: place for place, done in enumerate(batches) if done % every == 0 or done == batches[-1]}
+    return {name: [rounded(column[place]) for place in last.values()] for name, column in history.items()}
+
+
+def _memory(history: dict[str, list[Any]]) -> dict[str, list[Any]]:
+    return thinned({name: history[name] for name in MEMORY_COLUMNS if name in history})
+
+
+def _strongest(keywords: dict[str, Any]) -> dict[str, Any]:
+    features = [top[:TOP] for top in keywords["features"]]
+    shown = {str(feature) for top in features for feature in top}
+    return {
+        **keywords,
+        "features": features,
+        "norms": [rounded(norms[:TOP]) for norms in keywords["norms"]],
+        "names": {feature: name for feature, name in keywords["names"].items() if feature in shown},
+    }
+
+
+def _means(references: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Of each reference line what tables show: the means over the tasks."""
+    return {name: {score: line[score] for score in SCORES if score in line} for name, line in references.items()}
+
+
+def _as_it_is(value: Any) -> Any:
+    return value
+
+
+COMPACTED: dict[str, Callable[[Any], Any]] = {
+    "accuracy_matrix": rounded,
+    **{f"{score}_per_task": rounded for score in SCORES},
+    "memory_history": _memory,
+    "constraint_history": thinned,
+    "keywords": _strongest,
+    "references": _means,
+}

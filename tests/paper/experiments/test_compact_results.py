@@ -1,0 +1,51 @@
+"""A result file keeps what tables and figures show: the same scores, fewer looks, the strongest features."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from smartcl.paper.experiments.compact_results import compacted
+from smartcl.paper.experiments.feature_ranking import TOP
+from smartcl.paper.experiments.keywords import KeywordStudy
+from smartcl.paper.experiments.measures import SCORES
+from smartcl.paper.experiments.results import ResultFolder
+from smartcl.paper.experiments.run import run
+from smartcl.paper.experiments.spec import RunSpec
+
+RESULTS = Path(__file__).parents[3] / "results"
+
+
+@pytest.fixture(scope="module")
+def result():
+    spec = RunSpec.of({"hidden": (8,), "iterations": 1}, dataset="simulated-events", method="smart")
+    return run(spec)
+
+
+def test_what_is_kept_says_what_the_run_said(result):
+    kept = compacted(result)
+    assert kept.keys() == result.keys()
+    assert all(kept[score] == result[score] for score in SCORES)
+    assert kept["accuracy_per_task"] == pytest.approx(result["accuracy_per_task"], rel=1e-3)
+    for name, line in result["references"].items():
+        assert kept["references"][name] == {score: line[score] for score in SCORES}
+    assert KeywordStudy.of(kept).tops == KeywordStudy.of(result).tops
+    assert max(map(len, kept["keywords"]["features"])) == TOP
+    whole, history = result["memory_history"], kept["memory_history"]
+    assert history["batches"] == sorted(set(history["batches"]))
+    assert history["samples"][-1] == whole["samples"][-1]
+    assert len(json.dumps(kept)) < len(json.dumps(result)) / 2
+
+
+def test_to_compact_again_changes_nothing(result, tmp_path):
+    kept = compacted(result)
+    assert compacted(kept) == kept
+    results, spec = ResultFolder(tmp_path), RunSpec.from_dict(result["spec"])
+    results.save(spec, result)
+    assert results.load(spec) == json.loads(json.dumps(kept))
+
+
+def test_the_committed_results_stay_small():
+    assert sum(path.stat().st_size for path in RESULTS.rglob("*.json")) < 10_000_000
