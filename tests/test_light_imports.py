@@ -8,7 +8,9 @@ import sys
 from importlib import import_module
 
 #: What the memory stands on.
-BENEATH_MEMORY = {"smartcl", "smartcl.data", "smartcl.errors", "smartcl.saved", "smartcl.settings"}
+BENEATH_MEMORY = {
+    *("smartcl", "smartcl.data", "smartcl.errors", "smartcl.references", "smartcl.saved", "smartcl.settings"),
+}
 #: What a memory is made of, and beneath it: past it, something was loaded that a memory does not need.
 MOST_MODULES = 30
 

@@ -16,13 +16,17 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from smartcl.data.batch import Batch, Ints, Rows
+from smartcl.data.batch import Batch, Ints
 from smartcl.data.spec import InputSpec
+from smartcl.encoding import Encoder, Encoding, encoded
 from smartcl.estimator_input import (
     USUAL_METHOD,
+    Given,
     as_array,
     check_batch_size,
+    check_shape,
     class_weight_asked,
+    flat_rows,
     loaded_arguments,
     method_asked,
     one_line,
@@ -33,7 +37,7 @@ from smartcl.estimator_input import (
     saved_arguments,
     spec_of,
 )
-from smartcl.fitted import Built, Fitted, Labels, check_family, labels_of, positions
+from smartcl.fitted import Built, Fitted, Labels, Taken, check_family, labels_of, positions
 from smartcl.learners.factory import Factory, Method
 from smartcl.learners.forgetting import forget_samples
 from smartcl.learners.ids import ids_of, kept_ids
@@ -42,6 +46,8 @@ from smartcl.learners.methods import registered_name
 from smartcl.memory.schematic_memory import SchematicMemory
 from smartcl.network.onnx_graph import save_network
 from smartcl.network.plain import PlainNetwork
+from smartcl.network.torch_optim import MakeOptimizer
+from smartcl.network.wrapped import Augment, ModuleSource
 from smartcl.persistence import attached, detached, load_state, save_state
 from smartcl.saved import Saved
 from smartcl.settings import shown
@@ -56,6 +62,11 @@ class SmartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     own value, and those without an argument of their own go into ``parameters``, a dict. Each call of ``partial_fit``
     is cut into batches of ``batch_size`` in the order given; a class not seen before gets the next column of
     ``predict_proba``. ``fit`` forgets everything and learns the rows in random order.
+
+    ``network`` is a PyTorch module of the user's own in the place of ``hidden``, or a function ``network(spec)`` that
+    makes one; ``optimizer(parameters)`` makes an optimizer of torch for it, and ``augment(rows)`` changes the rows of
+    every step. ``X`` may be images ``[n, channels, height, width]``. With an ``encoder``, a function from raw items to
+    vectors, ``X`` is a list of such items, and the memory keeps the vectors. All of this code is saved by name.
 
     ``class_weight`` and ``sample_weight`` say how much a row counts when it is learned and whenever it is replayed;
     ``"balanced"`` goes by how often each class has come so far. A row of weight 0 is left out. Weights of samples are
@@ -97,6 +108,10 @@ class SmartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         beta: float | None = None,
         precision: str | int | None = None,
         parameters: Mapping[str, Any] | None = None,
+        network: ModuleSource | str | None = None,
+        optimizer: MakeOptimizer | str | None = None,
+        augment: Augment | str | None = None,
+        encoder: Encoder | str | None = None,
         class_weight: Mapping[Any, float] | str | None = None,
         batch_size: int = 50,
         random_state: int | np.random.RandomState | None = None,
@@ -118,6 +133,10 @@ class SmartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.beta = beta
         self.precision = precision
         self.parameters = parameters
+        self.network = network
+        self.optimizer = optimizer
+        self.augment = augment
+        self.encoder = encoder
         self.class_weight = class_weight
         self.batch_size = batch_size
         self.random_state = random_state
@@ -125,12 +144,12 @@ class SmartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> SmartClassifier:
         """Forget everything, then learn these rows in random order, once."""
         with self._one_at_a_time():
-            draft, rows, labels = self._drafted(X, y)
-            weight = sample_weight_asked(sample_weight, len(labels))
+            draft, taken = self._drafted(X, y)
+            weight = sample_weight_asked(sample_weight, len(taken.labels))
             rng = check_random_state(self.random_state)
-            draft._fitted = self._new(rows, np.unique(labels), rng, fixed=False)
-            order: Ints = rng.permutation(len(labels))
-            self._learn(draft._fitted, rows, labels, order, weight)
+            draft._fitted = self._new(taken, np.unique(taken.labels), rng, fixed=False)
+            order: Ints = rng.permutation(len(taken.labels))
+            self._learn(draft._fitted, taken, order, weight)
             self.__dict__ = draft.__dict__
         return self
 
@@ -148,9 +167,9 @@ class SmartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         with self._one_at_a_time():
             if self.__sklearn_is_fitted__():
-                self._go_on(X, y, classes, sample_weight, ids)
+                self._go_on(X, Given(y, classes, sample_weight, ids))
             else:
-                self._begin(X, y, classes, sample_weight, ids)
+                self._begin(X, Given(y, classes, sample_weight, ids))
         return self
 
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
@@ -253,46 +272,34 @@ class SmartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         model.feature_names_in_ = np.array(feature_names, dtype=object)
         return model
 
-    def _begin(
-        self,
-        X: ArrayLike,
-        y: ArrayLike,
-        classes: ArrayLike | None,
-        sample_weight: ArrayLike | None,
-        ids: ArrayLike | None,
-    ) -> None:
-        draft, rows, labels = self._drafted(X, y)
-        weight = sample_weight_asked(sample_weight, len(labels))
-        known = np.unique(labels if classes is None else labels_of(np.asarray(classes)))
-        check_family(labels, known, "classes do")
-        draft._fitted = self._new(rows, known, check_random_state(self.random_state), fixed=classes is not None)
-        draft._fitted.refuse_strangers(np.setdiff1d(labels, known))
-        self._learn(draft._fitted, rows, labels, np.arange(len(labels)), weight, ids)
+    def _begin(self, X: ArrayLike, given: Given) -> None:
+        draft, taken = self._drafted(X, given.y)
+        weight = sample_weight_asked(given.sample_weight, len(taken.labels))
+        known = np.unique(taken.labels if given.classes is None else labels_of(np.asarray(given.classes)))
+        check_family(taken.labels, known, "classes do")
+        draft._fitted = self._new(taken, known, check_random_state(self.random_state), given.classes is not None)
+        draft._fitted.refuse_strangers(np.setdiff1d(taken.labels, known))
+        self._learn(draft._fitted, taken, np.arange(len(taken.labels)), weight, given.ids)
         self.__dict__ = draft.__dict__
 
-    def _go_on(
-        self,
-        X: ArrayLike,
-        y: ArrayLike,
-        classes: ArrayLike | None,
-        sample_weight: ArrayLike | None,
-        ids: ArrayLike | None,
-    ) -> None:
+    def _go_on(self, X: ArrayLike, given: Given) -> None:
         fitted, learner, known = self._fitted, self._fitted.learner, self._fitted.names
         fitted.built.check_same(self._asked(fitted.built.spec))
-        rows, labels = self._validate(self, X, y, reset=False)
-        weight = sample_weight_asked(sample_weight, len(labels))
-        check_family(labels, known, "before")
-        if classes is not None and not np.array_equal(np.unique(np.asarray(classes)), np.unique(known)):
-            raise ValueError(f"classes must be those of the first call, {shown(known.tolist())}, got {shown(classes)}")
-        strangers = np.setdiff1d(labels, known)
+        taken = self._validate(self, X, given.y, fitted.encoding, reset=False)
+        check_shape(taken.shape, fitted.built.spec)
+        weight = sample_weight_asked(given.sample_weight, len(taken.labels))
+        check_family(taken.labels, known, "before")
+        if given.classes is not None and not np.array_equal(np.unique(np.asarray(given.classes)), np.unique(known)):
+            first, now = shown(known.tolist()), shown(given.classes)
+            raise ValueError(f"classes must be those of the first call, {first}, got {now}")
+        strangers = np.setdiff1d(taken.labels, known)
         fitted.refuse_strangers(strangers)
         try:
             with learner.all_or_nothing():
                 if len(strangers):
                     self._fitted = replace(fitted, names=np.concatenate([known, strangers]))
                     learner.add_classes(len(self._fitted.names))
-                self._learn(self._fitted, rows, labels, np.arange(len(labels)), weight, ids)
+                self._learn(self._fitted, taken, np.arange(len(taken.labels)), weight, given.ids)
         except BaseException:
             if learner.spec.n_classes == len(known):  # undone, not merely interrupted after it was done
                 self._fitted = fitted
@@ -301,16 +308,15 @@ class SmartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _learn(
         self,
         fitted: Fitted,
-        rows: Rows,
-        labels: Labels,
+        taken: Taken,
         order: Ints,
         weight: NDArray[np.float32] | None,
         ids: ArrayLike | None = None,
     ) -> None:
         kept = kept_ids(fitted.learner, ids)
         fitted.learner.class_weight = class_weight_asked(self.class_weight, fitted.names)
-        y = torch.from_numpy(positions(fitted.names, labels))
-        data = Batch(rows, y, ids=kept, weight=None if weight is None else torch.from_numpy(weight))
+        y = torch.from_numpy(positions(fitted.names, taken.labels))
+        data = Batch(taken.rows, y, ids=kept, weight=None if weight is None else torch.from_numpy(weight))
         order = order if weight is None else order[weight[order] > 0]
         for start in range(0, len(order), self.batch_size):
             fitted.learner.observe(data.take(order[start : start + self.batch_size]))
@@ -319,27 +325,34 @@ class SmartClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Probabilities, and the label of each column."""
         check_is_fitted(self)
         with one_line():
-            rows = rows_of(validate_data(self, as_array(X), accept_sparse="csr", reset=False))
+            flat, shape = flat_rows(encoded(self._fitted.encoding, self.encoder, X))
+            rows = rows_of(validate_data(self, flat, accept_sparse="csr", reset=False))
+            check_shape(shape, self._fitted.built.spec)
         raw = self._fitted.learner.predict_proba(rows).double()
         names = self._fitted.names[: raw.shape[1]]  # asked for after the answer: never fewer than its columns
         return (raw / raw.sum(dim=1, keepdim=True)).numpy(), names
 
-    def _drafted(self, X: ArrayLike, y: ArrayLike) -> tuple[SmartClassifier, Rows, Labels]:
-        """A model that will take this one's place, which stays as it is until then; the rows and labels to learn."""
+    def _drafted(self, X: ArrayLike, y: ArrayLike) -> tuple[SmartClassifier, Taken]:
+        """A model that will take this one's place, which stays as it is until then; what it is to learn."""
         draft = object.__new__(type(self))
         draft.__dict__.update(self.__dict__)
-        return draft, *self._validate(draft, X, y, reset=True)
+        encoding = None if self.encoder is None else Encoding.of(self.encoder, X)
+        return draft, self._validate(draft, X, y, encoding, reset=True)
 
-    def _validate(self, model: SmartClassifier, X: ArrayLike, y: ArrayLike, reset: bool) -> tuple[Rows, Labels]:
+    def _validate(
+        self, model: SmartClassifier, X: ArrayLike, y: ArrayLike, encoding: Encoding | None, reset: bool
+    ) -> Taken:
         check_batch_size(self.batch_size)
         with one_line():
-            X, y = validate_data(model, as_array(X), as_array(y), accept_sparse="csr", reset=reset)
+            flat, shape = flat_rows(encoded(encoding, self.encoder, X))
+            flat, y = validate_data(model, flat, as_array(y), accept_sparse="csr", reset=reset)
             check_classification_targets(y)
-            return rows_of(X), labels_of(np.asarray(y))
+            return Taken(rows_of(flat), labels_of(np.asarray(y)), shape, encoding)
 
-    def _new(self, rows: Rows, classes: Labels, rng: np.random.RandomState, fixed: bool) -> Fitted:
-        built = self._asked(spec_of(rows, len(classes)))
-        return Fitted(built.learner(int(rng.randint(2**31 - 1))), classes, fixed, built)
+    def _new(self, taken: Taken, classes: Labels, rng: np.random.RandomState, fixed: bool) -> Fitted:
+        built = self._asked(spec_of(taken.rows, len(classes), taken.shape))
+        learner = built.learner(int(rng.randint(2**31 - 1)))
+        return Fitted(learner, classes, fixed, built, encoding=taken.encoding)
 
     def _asked(self, spec: InputSpec) -> Built:
         """What a learner would be made from now."""

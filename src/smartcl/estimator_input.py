@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -17,6 +17,7 @@ from smartcl.learners.checks import TOO_LARGE
 from smartcl.learners.factory import Factory, Method
 from smartcl.learners.methods import check_registered, find_method, registered_name
 from smartcl.learners.weights import ClassWeight
+from smartcl.references import Code, saved_code
 from smartcl.saved import Saved
 from smartcl.settings import SETTINGS, as_given, plain, setting, shown
 
@@ -25,6 +26,9 @@ LONGEST_MESSAGE = 380
 
 #: Weights beyond these, in products and sums, would leave single precision.
 LEAST, MOST = 1e-6, 1e6
+
+#: The arguments that are a user's own code.
+CODE = ("network", "optimizer", "augment", "encoder")
 
 #: The method of an estimator unless another is asked for.
 USUAL_METHOD = "adaptive"
@@ -45,6 +49,15 @@ def one_line() -> Iterator[None]:
 def as_array(values: Any) -> Any:
     """Tensors as arrays, whatever else as it is."""
     return values.detach().cpu().numpy() if isinstance(values, torch.Tensor) else values
+
+
+class Given(NamedTuple):
+    """What a call of ``partial_fit`` is given beside the rows."""
+
+    y: Any
+    classes: Any = None
+    sample_weight: Any = None
+    ids: Any = None
 
 
 def own_settings(arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -122,6 +135,9 @@ def sample_weight_asked(asked: Any, n_rows: int) -> NDArray[np.float32] | None:
 def saved_arguments(arguments: Mapping[str, Any]) -> dict[str, Any]:
     """An estimator's arguments, checked, as they are saved: a learner of one's own by its registered name."""
     saved = {name: plain(value) for name, value in arguments.items() if name != "learner"}
+    saved |= {name: saved_code(name, saved[name]) for name in CODE}
+    if isinstance(saved["parameters"], Mapping):
+        saved["parameters"] = {name: saved_code(name, value) for name, value in saved["parameters"].items()}
     saved["class_weight"] = _saved_class_weight(arguments["class_weight"])
     saved["method"] = registered_name(method_asked(arguments))
     if not isinstance(saved["random_state"], int):
@@ -138,7 +154,7 @@ def loaded_arguments(saved: Saved, names: Collection[str]) -> dict[str, Any]:
         saved.refuse("estimator", "must hold the arguments of an estimator, each once")
     check_registered(saved.part("estimator").text("method"))
     check_arguments(given)
-    return given
+    return given | {name: Code()(given[name]) for name in CODE}
 
 
 def _saved_class_weight(asked: Any) -> Any:
@@ -196,7 +212,27 @@ def rows_of(X: Any) -> Rows:
     return rows
 
 
-def spec_of(rows: Rows, n_classes: int) -> InputSpec:
+def spec_of(rows: Rows, n_classes: int, shape: tuple[int, ...] | None = None) -> InputSpec:
     """Of a stream that begins with these rows."""
     dtype = "uint8" if rows.dtype in (torch.uint8, np.uint8) else "float32"
-    return InputSpec(int(rows.shape[1]), n_classes, dtype, not isinstance(rows, torch.Tensor), learned=True)
+    is_sparse = not isinstance(rows, torch.Tensor)
+    return InputSpec(int(rows.shape[1]), n_classes, dtype, is_sparse, learned=True, shape=shape)
+
+
+def flat_rows(X: Any) -> tuple[Any, tuple[int, ...] | None]:
+    """Images, or whatever has more than one dimension a row, as flat rows, and the shape that they had.
+
+    >>> rows, shape = flat_rows(torch.zeros(5, 1, 2, 2))
+    >>> rows.shape, shape
+    ((5, 4), (1, 2, 2))
+    """
+    values = as_array(X)
+    if isinstance(values, np.ndarray) and values.ndim > 2 and values.size:
+        return values.reshape(len(values), -1), values.shape[1:]
+    return values, None
+
+
+def check_shape(shape: tuple[int, ...] | None, spec: InputSpec) -> None:
+    """Rows of another shape than those that were learned are other rows; flat ones are taken as these."""
+    if shape is not None and shape != spec.row_shape:
+        raise ValueError(f"X must have rows of the shape {spec.row_shape}, as when learning began, got {shape}")

@@ -7,16 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from math import prod
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from smartcl.data.batch import Rows
 from smartcl.data.spec import InputSpec
+from smartcl.encoding import Encoding
 from smartcl.learners.factory import Factory, Method
 from smartcl.learners.forgetting import relearn
 from smartcl.learners.learner import MOST_CLASSES, Learner
 from smartcl.learners.methods import check_registered, method_of, registered_name
+from smartcl.references import saved_code
 from smartcl.saved import Saved
 from smartcl.settings import as_given, shown
 
@@ -73,8 +77,9 @@ class Built:
         return method_of(self.method).learner(self.spec, self.memory, seed, **self.parameters)
 
     def registered(self) -> Built:
-        """The same under a name that another process finds, or a ``ValueError``."""
-        return replace(self, method=registered_name(self.method))
+        """The same under names that another process finds, also for code of the user's own, or a ``ValueError``."""
+        parameters = {name: saved_code(name, value) for name, value in self.parameters.items()}
+        return replace(self, method=registered_name(self.method), parameters=parameters)
 
     @property
     def own(self) -> Method | Factory | None:
@@ -108,8 +113,18 @@ class Built:
                 offset=spec.number("offset"),
                 scale=spec.number("scale"),
                 learned=spec.flag("learned"),
+                shape=_saved_shape(spec),
             ),
         )
+
+
+class Taken(NamedTuple):
+    """Rows and labels that were looked at and can be learned: the shape that rows had, and what encoded them."""
+
+    rows: Rows
+    labels: Labels
+    shape: tuple[int, ...] | None
+    encoding: Encoding | None
 
 
 @dataclass(frozen=True)
@@ -117,6 +132,7 @@ class Fitted:
     """A learner, the label of each of its outputs, and whether there may be more of them.
 
     ``companions`` are what others keep in the same folder, such as an event model's calibration: carried along.
+    ``encoding`` is the encoder in front, if there is one.
     """
 
     learner: Learner
@@ -124,10 +140,12 @@ class Fitted:
     fixed: bool
     built: Built
     companions: Mapping[str, Any] = field(default_factory=dict)
+    encoding: Encoding | None = None
 
     def registered(self) -> Fitted:
         """The same, to be found again by another process, or a ``ValueError``."""
-        return replace(self, built=self.built.registered())
+        encoding = None if self.encoding is None else self.encoding.registered()
+        return replace(self, built=self.built.registered(), encoding=encoding)
 
     def refuse_strangers(self, strangers: Labels) -> None:
         """Refuse labels beyond those that were said to be all."""
@@ -158,6 +176,7 @@ class Fitted:
             "fixed_classes": self.fixed,
             "learner": self.learner.state_dict(),
             "companions": dict(self.companions),
+            "encoding": None if self.encoding is None else self.encoding.state_dict(),
         }
 
     @classmethod
@@ -169,7 +188,8 @@ class Fitted:
         names = _saved_labels(saved)
         if len(names) != learner.spec.n_classes:
             saved.refuse("classes", f"must be {learner.spec.n_classes} labels, are {len(names)}")
-        return cls(learner, names, saved.flag("fixed_classes"), built, saved.entries("companions"))
+        encoding = Encoding.from_state(saved.part("encoding")) if saved.has("encoding") else None
+        return cls(learner, names, saved.flag("fixed_classes"), built, saved.entries("companions"), encoding)
 
 
 def labels_of(y: Labels) -> Labels:
@@ -199,6 +219,15 @@ def positions(classes: Labels, labels: Labels) -> NDArray[np.int64]:
     order = np.argsort(classes, kind="stable")
     found: NDArray[np.int64] = order[np.searchsorted(classes, labels, sorter=order)]
     return found
+
+
+def _saved_shape(spec: Saved) -> tuple[int, ...] | None:
+    shape = spec.optional_items("shape")
+    if shape is None:
+        return None
+    if not all(type(size) is int and size > 0 for size in shape) or prod(shape) != spec.whole("n_features", 1):
+        spec.refuse("shape", "must be that of a row of n_features values")
+    return tuple(shape)
 
 
 def _saved_labels(saved: Saved) -> Labels:

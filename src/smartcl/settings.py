@@ -14,6 +14,8 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 
+from smartcl.references import Code
+
 #: Of a value that is refused, so many characters are shown.
 SHOWN = 60
 
@@ -170,6 +172,9 @@ SETTINGS: Mapping[str, Kind] = {
     "layer": Name(),
     "consolidate": Name(),
     "init": Name(),
+    "network": Code(),
+    "optimizer": Code(),
+    "augment": Code(),
 }
 
 
@@ -224,8 +229,9 @@ class Settings:
         return {part.name: part.metadata.get("kind") or _listed(part.name) for part in fields(cls) if part.init}
 
     def as_dict(self) -> dict[str, Any]:
-        """Every setting by name."""
-        return {name: getattr(self, name) for name in self.kinds()}
+        """Every setting by name; code of the user's own where there is any."""
+        given = {name: getattr(self, name) for name in self.kinds()}
+        return {name: value for name, value in given.items() if value is not None}
 
     def changed(self, parameters: Mapping[str, Any]) -> Self:
         """The same but for these; unknown names and values out of range are refused."""

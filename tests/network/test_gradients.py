@@ -14,10 +14,7 @@ from smartcl.network.gradients import (
     Trace,
     cosine_matrix,
     cosines_to_mean,
-    gram,
     mean_gradient,
-    module_gram,
-    squared_norms,
     trace,
 )
 from smartcl.network.inputs import prepare
@@ -97,11 +94,11 @@ def test_gram_norms_and_cosines(case: Case) -> None:
     (x, y), (batch_x, batch_y) = random_samples(6, seed=1), random_samples(5, seed=2)
     mine, batch = case.trace(x, y), case.trace(batch_x, batch_y)
     g, b = case.gradients(x, y), case.gradients(batch_x, batch_y)
-    assert_near(gram(mine, batch), g @ b.T)
-    assert_near(squared_norms(mine), g.square().sum(dim=1))
-    cosines = cosines_to_mean(gram(mine, batch), squared_norms(mine), gram(batch, batch))
+    assert_near(mine.gram(batch), g @ b.T)
+    assert_near(mine.squared_norms(), g.square().sum(dim=1))
+    cosines = cosines_to_mean(mine.gram(batch), mine.squared_norms(), batch.gram(batch))
     assert_near(cosines, F.cosine_similarity(g, b.mean(dim=0, keepdim=True)))
-    matrix = cosine_matrix(gram(mine, batch), squared_norms(mine), squared_norms(batch))
+    matrix = cosine_matrix(mine.gram(batch), mine.squared_norms(), batch.squared_norms())
     assert_near(matrix, F.cosine_similarity(g[:, None], b[None], dim=2))
 
 
@@ -118,33 +115,14 @@ def test_new_rows_against_a_memory_of_fewer_features() -> None:
     (x, y), (kept_x, kept_y) = random_samples(4, seed=1), random_samples(3, seed=2)
     x = x + 1.0
     expected = case.gradients(x, y) @ case.gradients(kept_x, kept_y).T
-    assert_near(gram(case.trace(x, y), other.trace(kept_x, kept_y)), expected)
-    assert_near(gram(other.trace(kept_x, kept_y), case.trace(x, y)), expected.T)
+    assert_near(case.trace(x, y).gram(other.trace(kept_x, kept_y)), expected)
+    assert_near(other.trace(kept_x, kept_y).gram(case.trace(x, y)), expected.T)
 
 
 def test_a_zero_gradient_has_no_direction() -> None:
     g = torch.tensor([[0.0, 0.0], [3.0, 4.0]])
     cosines = cosine_matrix(g @ g.T, g.square().sum(1), g.square().sum(1))
     torch.testing.assert_close(cosines, torch.tensor([[0.0, 0.0], [0.0, 1.0]]))
-
-
-@pytest.mark.parametrize("chunk", [1, 3, 7, 50])
-def test_any_module_on_the_mlp(chunk: int) -> None:
-    case, (x, y) = Case("dense"), random_samples(7, seed=1)
-    mine = case.trace(x, y)
-    torch.testing.assert_close(module_gram(case.network, x, y, chunk), gram(mine, mine), rtol=1e-5, atol=1e-4)
-
-
-@pytest.mark.parametrize("chunk", [2, 4, 7])
-def test_any_module_on_a_convolution(chunk: int) -> None:
-    generator = torch.Generator().manual_seed(0)
-    network = nn.Sequential(nn.Conv2d(1, 2, 3), nn.ReLU(), nn.Flatten(), nn.Linear(2 * 3 * 4, 3))
-    with torch.no_grad():
-        for parameter in network.parameters():
-            parameter.copy_(torch.randn(parameter.shape, generator=generator))
-    x, y = torch.randn(7, 1, 5, 6, generator=generator), torch.tensor([0, 1, 2, 0, 1, 2, 0])
-    g = per_sample_gradients(network, x, y)
-    torch.testing.assert_close(module_gram(network, x, y, chunk), g @ g.T, rtol=1e-4, atol=1e-3)
 
 
 @pytest.mark.parametrize("kind", ["dense", "columns", "sparse"])

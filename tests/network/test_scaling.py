@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import sparse
 
+from helpers import assert_same_state
 from smartcl.network.scaling import InputScale, compressed
 from smartcl.saved import Saved, StateError
 
@@ -118,3 +119,22 @@ def test_the_state_is_whole_and_damage_is_refused() -> None:
     for damage in (np.zeros(3), np.full(4, np.nan), np.full(4, -1.0)):
         with pytest.raises(StateError):
             fresh.loaded(Saved({**scale.state_dict(), "square": damage}, "scale"))
+
+
+def test_a_batch_longer_than_the_memory_of_the_scale_does_not_overshoot():
+    x = torch.full((5000, 1), 1000.0) + torch.randn(5000, 1, generator=torch.Generator().manual_seed(0))
+    assert abs(InputScale.fresh(1, sparse=False).updated(x).centre.item() - 1000) < 1
+
+
+def test_pixels_of_a_channel_have_one_scale():
+    rng = np.random.default_rng(0)
+    x = np.stack([rng.normal(5, 1, (50, 6)), rng.normal(-20, 4, (50, 6))], axis=1).astype(np.float32)
+    scale = InputScale.fresh(12, sparse=False, spread=6).updated(torch.from_numpy(x.reshape(50, 12)))
+    assert len(scale.centre) == len(scale.width) == 12
+    np.testing.assert_allclose(scale.centre, np.repeat([5, -20], 6), atol=1)
+    np.testing.assert_allclose(scale.width, np.repeat([1, 4], 6), rtol=0.2)
+    flat = InputScale.fresh(2, sparse=False)
+    again = InputScale.fresh(2, sparse=False, spread=1)
+    rows = torch.from_numpy(x[:, :, 0])
+    assert_same_state(flat.updated(rows).state_dict(), again.updated(rows).state_dict())
+    assert_same_state(scale.loaded(Saved(scale.state_dict())).state_dict(), scale.state_dict())

@@ -116,8 +116,9 @@ class Adaptive(Sceptic):
         self.plain, self.scout = (Model(spec, self.no_wider(recipe), (), self.rng) for recipe in (PLAIN, SCOUT))
 
     def no_wider(self, recipe: Recipe) -> Recipe:
-        """The recipe of a smaller network, which has no layer wider than the guarded one's."""
-        return replace(recipe, hidden=tuple(min(recipe.hidden[0], width) for width in self.recipe.hidden))
+        """The recipe of a smaller network, with no layer wider than the guarded one's; or of the user's own."""
+        mine, hidden = self.recipe, tuple(min(recipe.hidden[0], width) for width in self.recipe.hidden)
+        return replace(recipe, hidden=hidden, network=mine.network, optimizer=mine.optimizer, augment=mine.augment)
 
     @property
     def leader(self) -> str:

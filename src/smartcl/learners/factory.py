@@ -114,7 +114,7 @@ class Method:
     def coerce(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
         """The parameters as they will be used, text parsed; unknown names and values out of range are refused."""
         settings = self.settings.changed(parameters).as_dict()
-        return {name: settings[name] for name in parameters}
+        return {name: settings.get(name) for name in parameters}
 
     def without_task_ends(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
         """The parameters for a stream that never says that a task ends: what waits for it comes on a schedule.

@@ -92,12 +92,13 @@ class GDumb(Learner):
         """A new network after ``epochs`` passes over these samples."""
         rng = deepcopy(self.rng)
         model = Model(self.spec, self.recipe, (), rng)
-        for _ in range(self.epochs):
-            order = rng.permutation(len(store))
-            for start in range(0, len(order), self.recipe.replay):
-                samples = self.recall(store, order[start : start + self.recipe.replay])
-                logits, weight = model.network(samples[0]), weight_of([samples])
-                model.descend(weighted_cross_entropy(logits, samples[1], self.recipe.smoothing, weight))
+        with model.drawing(rng):
+            for _ in range(self.epochs):
+                order = rng.permutation(len(store))
+                for start in range(0, len(order), self.recipe.replay):
+                    samples = self.recall(store, order[start : start + self.recipe.replay])
+                    logits, weight = model.network(samples[0]), weight_of([samples])
+                    model.descend(weighted_cross_entropy(logits, samples[1], self.recipe.smoothing, weight))
         return model
 
 

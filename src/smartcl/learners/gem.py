@@ -28,7 +28,7 @@ from smartcl.learners.factory import Method
 from smartcl.learners.learner import Labelled, Learner
 from smartcl.learners.recipe import Training
 from smartcl.memory.schematic_memory import ExtraColumns
-from smartcl.network.gradients import gram, trace
+from smartcl.network.gradients import sample_gradients
 from smartcl.selection.fair_shares import TaskShares, positions_by
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -142,11 +142,11 @@ class GEM(Learner):
     def turn(self, new: Labelled, guard: Guard) -> torch.Tensor | None:
         """How much of each mean gradient of the guard to add; None if the step opposes none of them."""
         network = self.model.network
-        stored = trace(network, *guard.samples)
-        c = guard.means @ gram(stored, trace(network, *new)).mean(dim=1)
+        stored = sample_gradients(network, *guard.samples)
+        c = guard.means @ stored.gram(sample_gradients(network, *new)).mean(dim=1)
         if bool((c >= 0).all()):
             return None
-        K = guard.means @ gram(stored, stored) @ guard.means.T
+        K = guard.means @ stored.gram(stored) @ guard.means.T
         return torch.from_numpy(self.solve(K.double().numpy(), c.double().numpy())).float()
 
     def solve(self, K: Floats, c: Floats) -> Floats:

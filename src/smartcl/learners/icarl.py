@@ -105,7 +105,7 @@ class ICaRL(Learner):
         classes = self.classes_with(task, y)
         if len(classes) > len(self.classes):
             self.classes = classes
-            if len(classes) > self.model.network.head.out_features:
+            if len(classes) > self.model.network.n_outputs:
                 self.model.add_classes(len(classes), self.rng)
 
     def learn(self, new: Labelled, task: int | None) -> None:
@@ -178,7 +178,7 @@ class ICaRL(Learner):
         classes = self._saved_classes(Saved(state, "learner"))
         with self.all_or_nothing():
             self.begin_batch()
-            if len(classes) > self.model.network.head.out_features:
+            if len(classes) > self.model.network.n_outputs:
                 self.model.add_classes(len(classes), self.rng)
             self.classes = classes
             self.finish_batch()

@@ -27,10 +27,11 @@ from smartcl.memory.grading import Judge
 from smartcl.memory.pool import Selector
 from smartcl.memory.schematic_memory import ExtraColumns, Observation, SchematicMemory
 from smartcl.network.denormals import flushed_denormals
-from smartcl.network.gradients import Trace, trace
+from smartcl.network.gradients import SampleGradients, sample_gradients
 from smartcl.network.inputs import Prepared, prepare
 from smartcl.network.plain import PlainNetwork, plain_network
 from smartcl.network.scaling import InputScale
+from smartcl.network.wrapped import ModuleSource
 from smartcl.regularizers.regularizer import Regularizer
 from smartcl.saved import Saved
 
@@ -69,14 +70,15 @@ class Learner(Transactional):
         patience: int = 3,
         precision: str | int = "plain",
         seed: int = 0,
+        network: ModuleSource | None = None,
     ) -> None:
         super().__init__()
-        self.spec, self.recipe = spec, recipe
+        self.spec, self.recipe = spec, recipe if network is None else replace(recipe, network=network)
         self.rng = np.random.default_rng(seed)
         #: The centre and scale of each feature, where they are to be learned.
-        self.scale = InputScale.fresh(spec.n_features, spec.sparse) if spec.learned else None
+        self.scale = InputScale.fresh(spec.n_features, spec.sparse, spec.pixels) if spec.learned else None
         self.memory = SchematicMemory(spec, memory, selector, whole, patience, precision)
-        self.model = Model(spec, recipe, regularizers, self.rng)
+        self.model = Model(spec, self.recipe, regularizers, self.rng)
         #: What the last batch did to the memory.
         self.observed: Observation | None = None
         #: Whether the ids that come with batches are stored, so that single samples can be forgotten.
@@ -97,7 +99,7 @@ class Learner(Transactional):
                 self.scale = self.scale.updated(batch.x)
             self.counts = self.counts.widened(self.spec.n_classes).add(batch.y.numpy())
             new = self.weighed((self.prepared(batch.x), batch.y), batch.weight)
-            with flushed_denormals():
+            with flushed_denormals(), self.model.drawing(self.rng):
                 self.learn(new, batch.task)  # lines 5, 6
                 self.model.settle(self.rng)
             self.check_finite(chain.from_iterable(model.moved() for model in self.models), batch)
@@ -281,7 +283,7 @@ class Learner(Transactional):
             beside |= id_dtype(self)
             extra = None if self.extra_dtypes is None else {**self.extra_dtypes, **beside}
             self.memory.load_state_dict(saved.part("memory"), n_classes, extra)
-            check_logits(self.memory.store, self.model.network.head.out_features)
+            check_logits(self.memory.store, self.model.network.n_outputs)
             self.rng.bit_generator.state = generator_state(saved.part("rng"))
             self.finish_batch()
 
@@ -306,9 +308,9 @@ class _Geometry:
     def __init__(self, learner: Learner, candidates: SampleStore, fitting: Ints) -> None:
         self._learner, self._candidates, self._fitting = learner, candidates, fitting
 
-    def trace(self, index: Ints) -> Trace:
+    def trace(self, index: Ints) -> SampleGradients:
         rows, y = self._learner.recall(self._candidates, self._fitting[index])
-        return trace(self._learner.judge.network, rows, y)
+        return sample_gradients(self._learner.judge.network, rows, y)
 
     def features(self, index: Ints, layer: str) -> torch.Tensor:
         rows, _ = self._learner.recall(self._candidates, self._fitting[index])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,12 @@ from smartcl.network.adam_step import MOST_STEPS
 from smartcl.network.average import WeightAverage
 from smartcl.network.inputs import Prepared, SparseInput
 from smartcl.network.mlp import MLP
+from smartcl.network.network import Network
 from smartcl.network.optim import Adam
+from smartcl.network.own_randomness import draw_seed, seeded
 from smartcl.network.row_table.missed_steps import AVERAGE_EVERY
+from smartcl.network.torch_optim import TorchOptimizer
+from smartcl.network.wrapped import WrappedNetwork, wrapped
 from smartcl.regularizers.regularizer import Regularizer
 from smartcl.saved import Saved
 
@@ -27,10 +32,11 @@ class Model:
     def __init__(
         self, spec: InputSpec, recipe: Recipe, regularizers: Sequence[Regularizer], rng: np.random.Generator
     ) -> None:
-        check_size(recipe.hidden, spec)
-        self.network = MLP(spec, recipe.hidden, rng, recipe.init)
-        self.optimizer = Adam(self.network, recipe.lr)
+        self.network = make_network(spec, recipe, rng)
+        self.optimizer = make_optimizer(self.network, recipe)
         self.regularizers = tuple(regularizers)
+        for regularizer in self.regularizers:
+            regularizer.check(self.network)
         self.average = WeightAverage(self.network, recipe.average, AVERAGE_EVERY) if recipe.average else None
         shrink = sum(regularizer.row_shrinkage(recipe.lr) for regularizer in self.regularizers)
         self.optimizer.schedule_rows(shrink, recipe.average)
@@ -45,9 +51,13 @@ class Model:
         return twin
 
     @property
-    def predictor(self) -> MLP:
+    def predictor(self) -> Network:
         """The network to predict with."""
         return self.network if self.average is None else self.average.network
+
+    def drawing(self, rng: np.random.Generator) -> AbstractContextManager[None]:
+        """Inside, whatever a network of the user's own draws goes by this generator."""
+        return seeded(draw_seed(rng)) if isinstance(self.network, WrappedNetwork) else nullcontext()
 
     def expect(self, rows: Prepared) -> None:
         """These will be looked at more than once: rows of a row table that they need wake up now, all together."""
@@ -106,6 +116,7 @@ class Model:
         table = self.network.table
         return {
             "weights": _copies(self.network),
+            "buffers": {name: value.clone() for name, value in self.network.named_buffers()},
             "average": None if self.average is None else _copies(self.average.network),
             "average_step": None if self.average is None else self.average.step,
             "optimizer": self.optimizer.state_dict(),
@@ -121,9 +132,13 @@ class Model:
                 saved.refuse(name, f"must {'not ' * (part is None)}be there for such a network")
         if table is not None:
             table.load_state_dict(saved.entries("table"))
+        if isinstance(self.network, WrappedNetwork):
+            self.network.check_same(saved)
         _fill(self.network, saved, "weights")
+        _fill_buffers(self.network, saved)
         if self.average is not None:
             _fill(self.average.network, saved, "average")
+            _fill_buffers(self.average.network, saved)
             self.average.step = saved.whole("average_step", 0, MOST_STEPS)
         self.optimizer.load_state_dict(saved.entries("optimizer"))
         states = saved.parts("regularizers")
@@ -133,15 +148,39 @@ class Model:
             regularizer.load_state_dict(its_state, self.network)
 
 
-def _copies(network: MLP) -> dict[str, torch.Tensor]:
+def make_network(spec: InputSpec, recipe: Recipe, rng: np.random.Generator) -> Network:
+    """The network that a recipe names: one of the user's own, or layers of the widths it says."""
+    if recipe.network is not None:
+        return wrapped(recipe.network, spec, rng, recipe.augment)
+    check_size(recipe.hidden, spec)
+    return MLP(spec, recipe.hidden, rng, recipe.init)
+
+
+def make_optimizer(network: Network, recipe: Recipe) -> Adam | TorchOptimizer:
+    return Adam(network, recipe.lr) if recipe.optimizer is None else TorchOptimizer(network, recipe.optimizer)
+
+
+def _copies(network: Network) -> dict[str, torch.Tensor]:
     return {name: value.detach().clone() for name, value in network.named_parameters()}
 
 
 @torch.no_grad()
-def _fill(network: MLP, saved: Saved, name: str) -> None:
+def _fill(network: Network, saved: Saved, name: str) -> None:
     parameters = dict(network.named_parameters())
     for key, value in saved.tensors(name, {key: tuple(value.shape) for key, value in parameters.items()}).items():
         parameters[key].copy_(value)
+
+
+def _fill_buffers(network: Network, saved: Saved) -> None:
+    """Constants of a user's own network: also those that are not finite, as masks are."""
+    noted, buffers = saved.entries("buffers"), dict(network.named_buffers())
+    for name, mine in buffers.items():
+        theirs = noted.get(name)
+        if not isinstance(theirs, torch.Tensor) or (theirs.shape, theirs.dtype) != (mine.shape, mine.dtype):
+            saved.refuse("buffers", f"must have {name}, {mine.dtype} of the shape {tuple(mine.shape)}")
+        mine.copy_(theirs)
+    if len(noted) > len(buffers):
+        saved.refuse("buffers", f"must be those of the network, {', '.join(buffers) or 'none'}")
 
 
 def _tensors(state: dict[str, Any]) -> Iterator[torch.Tensor]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from smartcl.network.torch_optim import MakeOptimizer
+from smartcl.network.wrapped import Augment, ModuleSource
 from smartcl.settings import Settings
 
 
@@ -33,9 +35,17 @@ class Recipe(Settings):
     consolidate: str = "batch"
     #: Where the weights start: ``xavier`` (zero biases), or ``fan-in``, PyTorch's default.
     init: str = "xavier"
+    #: A module of the user's own in the place of the layers ``hidden``, or what makes one: ``network(spec)``.
+    network: ModuleSource | None = None
+    #: What makes an optimizer of torch: ``optimizer(parameters)``; None: our Adam with the rate ``lr``.
+    optimizer: MakeOptimizer | None = None
+    #: What is done to the rows of every step as that module takes them: ``augment(rows)``.
+    augment: Augment | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if self.augment is not None and self.network is None:
+            raise ValueError("augment must come with a network: rows are images for a network of one's own alone")
         if self.consolidate not in ("batch", "task") and not re.fullmatch(r"[1-9]\d{0,8} batches", self.consolidate):
             raise ValueError(f"consolidate must be 'batch', 'task' or such as '20 batches', got {self.consolidate!r}")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from smartcl.network.mlp import MLP
+from smartcl.network.network import Network
 from smartcl.network.row_table.missed_steps import warm_decay
 
 
@@ -16,6 +16,7 @@ class WeightAverage:
 
     >>> import numpy as np
     >>> from smartcl.data.spec import InputSpec
+    >>> from smartcl.network.mlp import MLP
     >>> network = MLP(InputSpec(n_features=2, n_classes=2), (3,), np.random.default_rng(0))
     >>> average = WeightAverage(network, decay=0.9)
     >>> _ = torch.nn.init.ones_(network.head.bias)
@@ -23,7 +24,7 @@ class WeightAverage:
     [0.818, 0.818]
     """
 
-    def __init__(self, network: MLP, decay: float, every: int = 1) -> None:
+    def __init__(self, network: Network, decay: float, every: int = 1) -> None:
         if not 0.0 < decay < 1.0:
             raise ValueError(f"average must lie in [0, 1), got {decay}")
         self.decay, self.every = decay, every
@@ -37,7 +38,7 @@ class WeightAverage:
         twin.network = self.network.copy()
         return twin
 
-    def update(self, network: MLP) -> None:
+    def update(self, network: Network) -> None:
         """Follow the weights by one step."""
         self.step += 1
         if self.step % self.every:
@@ -47,11 +48,11 @@ class WeightAverage:
         with torch.no_grad():
             torch._foreach_lerp_(ours, theirs, 1 - warm_decay(self.decay, self.step) ** self.every)
 
-    def restart(self, network: MLP) -> None:
+    def restart(self, network: Network) -> None:
         """After the network began anew: so does its average."""
         self.network = network.shadow()
 
-    def resize(self, network: MLP) -> None:
+    def resize(self, network: Network) -> None:
         """After the network grew: new weights start at their present value."""
         old, self.network = self.network, network.shadow()
         with torch.no_grad():

@@ -7,23 +7,49 @@ for all samples, then matrix products.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol, Self
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import nn
-from torch.func import functional_call, grad, vmap
 
+from smartcl.network.hook_gradients import module_gradients
 from smartcl.network.inputs import NarrowInput, Prepared, inner_products, input_products, join_rows, split_rows
 from smartcl.network.mlp import MLP
+from smartcl.network.network import Network
+from smartcl.network.wrapped import WrappedNetwork
+
+
+class SampleGradients(Protocol):
+    """The gradient of each sample's cross-entropy, in whatever form inner products are cheap."""
+
+    def __len__(self) -> int: ...
+
+    @classmethod
+    def join(cls, parts: Sequence[Self]) -> Self:
+        """The samples of all parts, one part after the other."""
+        ...
+
+    def pieces(self, sizes: list[int]) -> list[Self]:
+        """The same samples cut into consecutive pieces of these sizes."""
+        ...
+
+    def gram(self, other: Self) -> torch.Tensor:
+        """``⟨g_i, g_j⟩`` for every sample ``i`` of these and ``j`` of the others."""
+        ...
+
+    def squared_norms(self) -> torch.Tensor:
+        """``‖g_i‖²`` for every sample, without the off-diagonal products."""
+        ...
 
 
 @dataclass(frozen=True)
 class Trace:
-    """What the per-sample gradients are made of: each layer's input and the loss's slope at its output."""
+    """What an MLP's per-sample gradients are made of: each layer's input and the loss's slope at its output."""
 
     first: Prepared
     inputs: list[torch.Tensor]
@@ -33,18 +59,30 @@ class Trace:
         return len(self.deltas[0])
 
     @classmethod
-    def join(cls, traces: Sequence[Trace]) -> Trace:
-        """The samples of all traces, one trace after the other."""
-        inputs = [torch.cat(layer) for layer in zip(*(t.inputs for t in traces), strict=True)]
-        deltas = [torch.cat(layer) for layer in zip(*(t.deltas for t in traces), strict=True)]
-        return cls(join_rows([t.first for t in traces]), inputs, deltas)
+    def join(cls, parts: Sequence[Trace]) -> Trace:
+        inputs = [torch.cat(layer) for layer in zip(*(t.inputs for t in parts), strict=True)]
+        deltas = [torch.cat(layer) for layer in zip(*(t.deltas for t in parts), strict=True)]
+        return cls(join_rows([t.first for t in parts]), inputs, deltas)
 
     def pieces(self, sizes: list[int]) -> list[Trace]:
-        """The same samples cut into consecutive pieces of these sizes."""
         firsts = split_rows(self.first, sizes)
         inputs = [torch.split(value, sizes) for value in self.inputs]
         deltas = [torch.split(value, sizes) for value in self.deltas]
         return [Trace(first, [v[i] for v in inputs], [v[i] for v in deltas]) for i, first in enumerate(firsts)]
+
+    def gram(self, other: Trace) -> torch.Tensor:
+        total = (1 + inner_products(self.first, other.first)) * (self.deltas[0] @ other.deltas[0].T)
+        for mine, theirs, delta, slope in zip(
+            self.inputs, other.inputs, self.deltas[1:], other.deltas[1:], strict=True
+        ):
+            total += (1 + mine @ theirs.T) * (delta @ slope.T)
+        return total
+
+    def squared_norms(self) -> torch.Tensor:
+        total = (1 + squared_lengths(self.first)) * self.deltas[0].square().sum(dim=1)
+        for mine, delta in zip(self.inputs, self.deltas[1:], strict=True):
+            total = total + (1 + mine.square().sum(dim=1)) * delta.square().sum(dim=1)
+        return total
 
 
 @torch.no_grad()
@@ -58,6 +96,18 @@ def trace(network: MLP, rows: Prepared, y: torch.Tensor) -> Trace:
     return Trace(rows, [F.relu(value) for value in values[:-1]], deltas[::-1])
 
 
+def sample_gradients(network: Network, rows: Prepared, y: torch.Tensor) -> SampleGradients:
+    """Of each sample's cross-entropy, in the form that suits the network."""
+    if isinstance(network, MLP):
+        return trace(network, rows, y)
+    assert isinstance(network, WrappedNetwork)
+    return module_gradients(network.still(), network.images(rows), y, summed_cross_entropy)
+
+
+def summed_cross_entropy(logits: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    return F.cross_entropy(logits, y, reduction="sum")
+
+
 def mean_gradient(a: Trace, kept: torch.Tensor) -> torch.Tensor:
     """The samples' mean gradient as one vector: the first layer's rows of the ``kept`` features, then all else."""
     columns = input_products(a.first, a.deltas[0], len(kept))[kept]
@@ -65,22 +115,6 @@ def mean_gradient(a: Trace, kept: torch.Tensor) -> torch.Tensor:
     for mine, delta in zip(a.inputs, a.deltas[1:], strict=True):
         pieces += [delta.T @ mine, delta.sum(dim=0)]
     return torch.cat([piece.flatten() for piece in pieces]) / len(a)
-
-
-def gram(a: Trace, b: Trace) -> torch.Tensor:
-    """``⟨g_i, g_j⟩`` for every sample ``i`` of ``a`` and ``j`` of ``b``."""
-    total = (1 + inner_products(a.first, b.first)) * (a.deltas[0] @ b.deltas[0].T)
-    for mine, theirs, delta, other in zip(a.inputs, b.inputs, a.deltas[1:], b.deltas[1:], strict=True):
-        total += (1 + mine @ theirs.T) * (delta @ other.T)
-    return total
-
-
-def squared_norms(a: Trace) -> torch.Tensor:
-    """``‖g_i‖²`` for every sample, without the off-diagonal products."""
-    total = (1 + squared_lengths(a.first)) * a.deltas[0].square().sum(dim=1)
-    for mine, delta in zip(a.inputs, a.deltas[1:], strict=True):
-        total = total + (1 + mine.square().sum(dim=1)) * delta.square().sum(dim=1)
-    return total
 
 
 def squared_lengths(rows: Prepared) -> torch.Tensor:
@@ -99,7 +133,7 @@ def cosine_matrix(products: torch.Tensor, norms_a: torch.Tensor, norms_b: torch.
     return torch.where(scale > 0, products / scale.clamp(min=1e-30), 0.0).nan_to_num_(nan=0.0).clamp_(-1.0, 1.0)
 
 
-def gradient_cosines(samples: Trace) -> NDArray[np.float64]:
+def gradient_cosines(samples: SampleGradients) -> NDArray[np.float64]:
     """``cos(g_i, g_j)`` of per-sample gradients; a zero gradient is like none but itself.
 
     >>> twins = Trace(torch.zeros(2, 3), [], [torch.tensor([[1.0, -1.0], [2.0, -2.0]])])
@@ -107,7 +141,7 @@ def gradient_cosines(samples: Trace) -> NDArray[np.float64]:
     array([[1., 1.],
            [1., 1.]])
     """
-    products = gram(samples, samples).double()
+    products = samples.gram(samples).double()
     norms = products.diagonal()
     cosines: NDArray[np.float64] = cosine_matrix(products, norms, norms).numpy()
     np.fill_diagonal(cosines, 1.0)
@@ -124,36 +158,3 @@ def cosines_to_mean(products: torch.Tensor, norms: torch.Tensor, within: torch.T
     tensor([0.8944, 0.4472])
     """
     return cosine_matrix(products.mean(dim=1, keepdim=True), norms, within.mean().reshape(1))[:, 0]
-
-
-def module_gram(
-    module: nn.Module,
-    x: torch.Tensor,
-    y: torch.Tensor,
-    chunk: int = 32,
-    loss: Callable[[torch.Tensor, torch.Tensor], torch.Tensor] = F.cross_entropy,
-) -> torch.Tensor:
-    """The same Gram matrix for networks of other kinds: the fallback where there is no ``Trace``.
-
-    By per-sample gradients of ``chunk`` samples at a time: slower and larger than ``gram`` (it holds ``2·chunk``
-    gradients), but it asks nothing of the layers.
-    """
-    parameters = {name: value.detach() for name, value in module.named_parameters()}
-    buffers = dict(module.named_buffers())
-
-    def sample_loss(weights: dict[str, torch.Tensor], row: torch.Tensor, label: torch.Tensor) -> torch.Tensor:
-        return loss(functional_call(module, (weights, buffers), (row[None],)), label[None])
-
-    def gradients(rows: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
-        per_sample = vmap(grad(sample_loss), in_dims=(None, 0, 0))(parameters, rows, labels)
-        return torch.cat([value.flatten(1) for value in per_sample.values()], dim=1)
-
-    pieces = list(zip(torch.split(x, chunk), torch.split(y, chunk), strict=True))
-    result = torch.empty(len(x), len(x))
-    for i, (rows, labels) in enumerate(pieces):
-        mine = gradients(rows, labels)
-        for j, (others, other_labels) in enumerate(pieces[i:], start=i):
-            block = mine @ (mine if i == j else gradients(others, other_labels)).T
-            result[i * chunk : i * chunk + len(rows), j * chunk : j * chunk + len(others)] = block
-            result[j * chunk : j * chunk + len(others), i * chunk : i * chunk + len(rows)] = block.T
-    return result

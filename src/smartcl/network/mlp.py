@@ -15,13 +15,14 @@ from smartcl.data.spec import InputSpec
 from smartcl.network.first_layer import AveragedRowTableLayer, MatrixLayer, RowTableLayer
 from smartcl.network.initial_weights import InitialWeights
 from smartcl.network.inputs import Prepared
+from smartcl.network.network import InputWeights, Network
 from smartcl.network.row_table.table import RowTable
 
 #: A sparse first layer with more weights than this updates only the rows a step touches.
 ROW_TABLE_WEIGHTS = 4_000_000
 
 
-class MLP(nn.Module):
+class MLP(Network):
     """ReLU layers of any widths between the input features and the logits.
 
     >>> spec = InputSpec(n_features=4, n_classes=2)
@@ -70,15 +71,19 @@ class MLP(nn.Module):
         assert not isinstance(self.first, AveragedRowTableLayer)
         return self.first.alive()
 
+    @property
+    def input_weights(self) -> InputWeights | None:
+        """The first layer's; a row table's are not in one place."""
+        return InputWeights("first.weight", self.first.weight, axis=0) if isinstance(self.first, MatrixLayer) else None
+
     def full_weights(self) -> dict[str, torch.Tensor]:
         """Every weight by name, detached; those of a row table are its rows, in order of first sight."""
-        weights = {name: value.detach() for name, value in self.named_parameters()}
+        weights = super().full_weights()
         return weights if self.table is None else {"first.weight": self.table.rows(), **weights}
 
     def slots(self) -> Iterator[tuple[str, torch.Tensor, torch.Tensor | None]]:
-        """Each weight that holds a gradient now: its name, the leaf, and which rows it is (None: all of them)."""
-        for name, value in self.named_parameters():
-            yield name, value, None
+        """Each weight that holds a gradient now; of a row table, the rows that are awake."""
+        yield from super().slots()
         if self.table is not None:
             rows, leaf = self.table.active
             yield "first.weight", leaf, rows
@@ -91,8 +96,11 @@ class MLP(nn.Module):
         return last
 
     @property
+    def n_outputs(self) -> int:
+        return self.head.out_features
+
+    @property
     def table(self) -> RowTable | None:
-        """The row table of a very wide sparse first layer, if this network has one."""
         return None if isinstance(self.first, MatrixLayer) else self.first.table
 
     def add_classes(self, n_classes: int, rng: np.random.Generator) -> None:
@@ -103,6 +111,10 @@ class MLP(nn.Module):
             grown.weight[: last.out_features] = last.weight
             grown.bias[: last.out_features] = last.bias
         self.layers[-1] = grown
+
+    def has_slope(self) -> bool:
+        slope = self.head.weight.grad
+        return slope is None or bool(slope.any())
 
     def is_dead(self) -> bool:
         """The last step had a slope at the logits, and none of it came through to the first layer."""
@@ -138,10 +150,11 @@ class MLP(nn.Module):
         return twin
 
 
-def linear(fan_in: int, fan_out: int, initial: InitialWeights) -> nn.Linear:
+def linear(fan_in: int, fan_out: int, initial: InitialWeights, bias: bool = True) -> nn.Linear:
     """A Linear layer, initialised without touching a global generator."""
-    layer = nn.Linear(fan_in, fan_out, device="meta").to_empty(device="cpu")
+    layer = nn.Linear(fan_in, fan_out, bias, device="meta").to_empty(device="cpu")
     with torch.no_grad():
         layer.weight.copy_(initial.weights(fan_in, fan_out, fan_in).T)
-        layer.bias.copy_(initial.bias(fan_in, fan_out))
+        if bias:
+            layer.bias.copy_(initial.bias(fan_in, fan_out))
     return layer

@@ -14,7 +14,7 @@ import torch
 from torch import nn
 
 from smartcl.errors import extra
-from smartcl.network.plain import PlainNetwork
+from smartcl.network.plain import PlainModule, PlainNetwork
 from smartcl.persistence import write_file
 
 #: The operators are those of this version; the file can be read by any runtime since 2022.
@@ -44,6 +44,8 @@ class Graph:
 
     def network(self, rows: str, network: PlainNetwork) -> str:
         """The nodes of a plain network."""
+        if isinstance(network, PlainModule):
+            raise ValueError("a network of one's own cannot be written as ONNX here: give to_torch() to torch.onnx")
         values = self._scaled(rows, network)
         for number, layer in enumerate(network.layers):
             assert isinstance(layer, nn.Linear)

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from smartcl.network.adam_step import MOST_STEPS, AdamConstants, adam_metric, adam_step_
-from smartcl.network.mlp import MLP
+from smartcl.network.network import Network
 from smartcl.network.row_table.missed_steps import RowSchedule
 from smartcl.saved import Saved
 
@@ -16,7 +16,7 @@ from smartcl.saved import Saved
 class Adam:
     """Fused Adam on a network's parameters, and the row-wise form on its row table if it has one."""
 
-    def __init__(self, network: MLP, lr: float) -> None:
+    def __init__(self, network: Network, lr: float) -> None:
         if not (lr > 0 and isfinite(lr)):
             raise ValueError(f"lr must be positive and finite, got {lr}")
         self.network = network
@@ -30,7 +30,7 @@ class Adam:
     def lr(self) -> float:
         return self.constants.lr
 
-    def copy(self, network: MLP) -> Adam:
+    def copy(self, network: Network) -> Adam:
         """The same moments for a copy of the network."""
         twin = Adam.__new__(Adam)
         vars(twin).update(vars(self))

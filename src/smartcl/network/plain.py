@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from copy import deepcopy
 
 import torch
 from torch import nn
@@ -11,7 +12,9 @@ from torch import nn
 from smartcl.data.spec import InputSpec
 from smartcl.network.first_layer import AveragedRowTableLayer, MatrixLayer
 from smartcl.network.mlp import MLP
+from smartcl.network.network import Network
 from smartcl.network.scaling import LINEAR, InputScale
+from smartcl.network.wrapped import WrappedNetwork
 
 
 class PlainNetwork(nn.Module):
@@ -39,19 +42,45 @@ class PlainNetwork(nn.Module):
         scaled = (rows.double() - self.centre) / self.width
         beyond = (scaled.abs() - self.linear).clamp(min=0)
         values = (scaled.clamp(-self.linear, self.linear) + scaled.sign() * beyond.log1p()).float()
+        return self.logits(values).softmax(dim=1)
+
+    def logits(self, values: torch.Tensor) -> torch.Tensor:
         for number, layer in enumerate(self.layers):
             values = layer(values if number == 0 else values.relu())
-        return values.softmax(dim=1)
+        return values
 
 
-def plain_network(network: MLP, spec: InputSpec, scale: InputScale | None) -> PlainNetwork:
+class PlainModule(PlainNetwork):
+    """The same with a module of the user's own, which takes rows of a ``shape``, in the place of the layers."""
+
+    def __init__(
+        self, centre: torch.Tensor, width: torch.Tensor, linear: float, module: nn.Module, shape: tuple[int, ...]
+    ) -> None:
+        super().__init__(centre, width, linear, ())
+        self.module, self.shape = module, shape
+
+    def forward(self, rows: torch.Tensor) -> torch.Tensor:
+        return super().forward(rows.flatten(1))
+
+    def logits(self, values: torch.Tensor) -> torch.Tensor:
+        logits: torch.Tensor = self.module(values.view(-1, *self.shape))
+        return logits
+
+
+def plain_network(network: Network, spec: InputSpec, scale: InputScale | None) -> PlainNetwork:
     """A network, and the transform of its input, as they are now; nothing is shared."""
-    layers = [_linear(*_first_weights(network)), *(_linear(each.weight.T, each.bias) for each in _upper(network))]
     if scale is None:
         ones = torch.ones(spec.n_features)
-        return PlainNetwork(ones * spec.offset, ones / spec.scale, math.inf, layers).requires_grad_(False)
-    centre, width = torch.from_numpy(scale.centre), torch.from_numpy(scale.width)
-    return PlainNetwork(centre, width, LINEAR, layers).requires_grad_(False)
+        transform = ones * spec.offset, ones / spec.scale, math.inf
+    else:
+        transform = torch.from_numpy(scale.centre), torch.from_numpy(scale.width), LINEAR
+    if isinstance(network, WrappedNetwork):
+        plain: PlainNetwork = PlainModule(*transform, deepcopy(network.still()), network.shape)
+    else:
+        assert isinstance(network, MLP)
+        upper = (_linear(each.weight.T, each.bias) for each in _upper(network))
+        plain = PlainNetwork(*transform, [_linear(*_first_weights(network)), *upper])
+    return plain.eval().requires_grad_(False)
 
 
 @torch.no_grad()

@@ -7,7 +7,7 @@ charged: five numbers a feature, beside the hundreds that the first layer has fo
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -42,7 +42,8 @@ class InputScale:
 
     The centre is the mean, but zero for a feature that is mostly zero, and for every feature of a sparse stream; the
     scale is the root mean square distance from the centre of the values that are there. A rare pixel of an image is so
-    passed on at the size of the others, not blown up for being rare.
+    passed on at the size of the others, not blown up for being rare. ``spread`` neighbouring features have one centre
+    and scale in common, as the pixels of a channel have.
 
     >>> scale = InputScale.fresh(2, sparse=False)
     >>> x = torch.tensor([[1000.0, 0.0], [1002.0, 0.0], [998.0, 0.0], [1000.0, 7.0]])
@@ -59,27 +60,43 @@ class InputScale:
     mean: Doubles
     counted: Doubles
     square: Doubles
+    spread: int = field(default=1, kw_only=True)
 
     @classmethod
-    def fresh(cls, n_features: int, sparse: bool) -> InputScale:
+    def fresh(cls, n_features: int, sparse: bool, spread: int = 1) -> InputScale:
         """Nothing has been seen yet."""
-        return cls(sparse, *(np.zeros(n_features) for _ in range(5)))
+        return cls(sparse, *(np.zeros(n_features // spread) for _ in range(5)), spread=spread)
 
     @property
     def centre(self) -> Doubles:
-        return self.mean * self._shown()
+        """Of each feature."""
+        return self._each(self._centre)
 
     @property
     def width(self) -> Doubles:
         """The scale of each feature; 1 for one that has not shown any."""
+        return self._each(self._width)
+
+    @property
+    def _centre(self) -> Doubles:
+        return self.mean * self._shown()
+
+    @property
+    def _width(self) -> Doubles:
         root = np.sqrt(self.square)
         return np.where(root > SMALLEST, root, 1.0)
+
+    def _each(self, values: Doubles) -> Doubles:
+        return values if self.spread == 1 else values.repeat(self.spread)
 
     def updated(self, x: Rows) -> InputScale:
         """With these rows counted in."""
         if not isinstance(x, torch.Tensor):
             return self._with_sparse(x)
-        return self._with_dense(x.numpy().astype(np.float64))
+        values = x.numpy().astype(np.float64)
+        if self.spread > 1:
+            values = values.reshape(len(values), -1, self.spread).transpose(0, 2, 1).reshape(-1, len(self.rows))
+        return self._with_dense(values)
 
     def apply_dense(self, x: torch.Tensor, features: Ints | None = None) -> torch.Tensor:
         """Rows of all features, or of these, as the network takes them."""
@@ -103,24 +120,25 @@ class InputScale:
         there = x != 0
         state = self._in_other_units(x, there)
         low, high = state._bounds(x, there)
-        x, n = np.clip(x, low, high), len(x)
+        x, n = np.clip(x, low, high), len(x) / self.spread
         rows = state.rows + n
-        rate = n / np.minimum(rows, MEMORY)
+        rate = np.minimum(n / np.minimum(rows, MEMORY), 1)
         zeros = state.zeros + rate * (1 - there.mean(axis=0) - state.zeros)
         mean = state.mean + rate * (x.mean(axis=0) - state.mean)
         moved = replace(state, rows=rows, zeros=zeros, mean=mean)
-        shown, centre = moved._shown(), moved.centre
+        shown, centre = moved._shown(), moved._centre
         weight = np.where(there, 1.0, shown)
-        return moved._with_squares(weight.sum(axis=0), (weight * (x - centre) ** 2).sum(axis=0))
+        squares = (weight * (x - centre) ** 2).sum(axis=0)
+        return moved._with_squares(weight.sum(axis=0) / self.spread, squares / self.spread)
 
     def _with_sparse(self, x: csr_array[Any, tuple[int, int]]) -> InputScale:
         values, n_features = x.data.astype(np.float64), len(self.rows)
         known = (self.counted >= KNOWN)[x.indices]
-        far = known & (np.abs(values) > FAR * self.width[x.indices])
+        far = known & (np.abs(values) > FAR * self._width[x.indices])
         count = np.bincount(x.indices, minlength=n_features)
         reset = np.bincount(x.indices[far], minlength=n_features) > OTHER_UNIT * np.maximum(count, 5)
         state = self._forgetting(reset) if reset.any() else self
-        middle, reach = np.zeros(n_features), FAR * state.width
+        middle, reach = np.zeros(n_features), FAR * state._width
         fresh = (state.counted < KNOWN)[x.indices]
         if fresh.any():
             features, some = x.indices[fresh], values[fresh]
@@ -141,7 +159,7 @@ class InputScale:
 
     def _in_other_units(self, x: Doubles, there: NDArray[np.bool_]) -> InputScale:
         """Without what is known of features of which nearly all values lie far outside: their unit has changed."""
-        far = there & (np.abs(x - self.centre) > FAR * self.width) & (self.counted >= KNOWN)
+        far = there & (np.abs(x - self._centre) > FAR * self._width) & (self.counted >= KNOWN)
         reset = far.sum(axis=0) > OTHER_UNIT * np.maximum(there.sum(axis=0), 5)
         return self._forgetting(reset) if reset.any() else self
 
@@ -150,7 +168,7 @@ class InputScale:
 
     def _bounds(self, x: Doubles, there: NDArray[np.bool_]) -> tuple[Doubles, Doubles]:
         """Between which values each feature is believed: about its centre or, while that is new, about the median."""
-        middle, reach = self.centre, FAR * self.width
+        middle, reach = self._centre, FAR * self._width
         fresh = self.counted < KNOWN
         if fresh.any():
             some = np.where(there[:, fresh], x[:, fresh], np.nan)
@@ -161,11 +179,11 @@ class InputScale:
         return np.minimum(middle - reach, 0), np.maximum(middle + reach, 0)
 
     def _of(self, arrays: Mapping[str, Doubles]) -> InputScale:
-        return InputScale(self.sparse, *(arrays[name] for name, _ in self._arrays()))
+        return InputScale(self.sparse, *(arrays[name] for name, _ in self._arrays()), spread=self.spread)
 
     def _arrays(self) -> Iterator[tuple[str, Doubles]]:
         for part in fields(self):
-            if part.name != "sparse":
+            if part.name not in ("sparse", "spread"):
                 yield part.name, getattr(self, part.name)
 
     def state_dict(self) -> dict[str, Any]:

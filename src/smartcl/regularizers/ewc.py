@@ -13,13 +13,13 @@ import torch
 import torch.nn.functional as F
 
 from smartcl.network.inputs import Prepared
-from smartcl.network.mlp import MLP
+from smartcl.network.network import Network
 from smartcl.regularizers.mean_gradients import CHUNK, mean_gradients
 from smartcl.regularizers.regularizer import QuadraticPenalty, accumulated, grown
 from smartcl.saved import Saved
 
 
-def fisher_diagonal(network: MLP, rows: Prepared, chunk: int = CHUNK) -> dict[str, torch.Tensor]:
+def fisher_diagonal(network: Network, rows: Prepared, chunk: int = CHUNK) -> dict[str, torch.Tensor]:
     """The mean over samples of ``(∂ log p(ŷ|x) / ∂θ)²``, where ``ŷ`` is the model's own most likely label."""
     return mean_gradients(network, rows, own_label_loss, torch.square, chunk)
 
@@ -51,6 +51,7 @@ class EWC(QuadraticPenalty):
 
     >>> import numpy as np
     >>> from smartcl.data.spec import InputSpec
+    >>> from smartcl.network.mlp import MLP
     >>> network = MLP(InputSpec(n_features=2, n_classes=2), (3,), np.random.default_rng(0))
     >>> ewc = EWC(strength=100.0)
     >>> ewc.consolidate(network, torch.ones(4, 2), torch.zeros(4, dtype=torch.long))
@@ -62,10 +63,10 @@ class EWC(QuadraticPenalty):
         super().__init__(strength)
         self.constant = 0.0
 
-    def penalty(self, network: MLP) -> torch.Tensor:
+    def penalty(self, network: Network) -> torch.Tensor:
         return super().penalty(network) + self.strength * self.constant
 
-    def consolidate(self, network: MLP, rows: Prepared, y: torch.Tensor) -> None:
+    def consolidate(self, network: Network, rows: Prepared, y: torch.Tensor) -> None:
         if not self.strength:
             return
         before, before_importance = self.anchors, self.importance
@@ -79,7 +80,7 @@ class EWC(QuadraticPenalty):
     def state_dict(self) -> dict[str, Any]:
         return {**super().state_dict(), "constant": self.constant}
 
-    def load_state_dict(self, saved: Saved, network: MLP) -> None:
+    def load_state_dict(self, saved: Saved, network: Network) -> None:
         super().load_state_dict(saved, network)
         self.constant = saved.number("constant", low=0.0)
 
@@ -87,6 +88,6 @@ class EWC(QuadraticPenalty):
 class OnlineEWC(QuadraticPenalty):
     """``strength · Σ (Σ_k Ω_k)·(θ − θ̂)²``: the importance of all consolidations, the weights of the latest."""
 
-    def consolidate(self, network: MLP, rows: Prepared, y: torch.Tensor) -> None:
+    def consolidate(self, network: Network, rows: Prepared, y: torch.Tensor) -> None:
         if self.strength:
             self.anchor_at(network, accumulated(self.importance, fisher_diagonal(network, rows)))

@@ -5,9 +5,7 @@ from __future__ import annotations
 import torch
 
 from smartcl.network.adam_step import MOST_STEPS
-from smartcl.network.first_layer import MatrixLayer
-from smartcl.network.mlp import MLP
-from smartcl.network.optim import Adam
+from smartcl.network.network import InputWeights, Network, Optimizer
 from smartcl.network.prox import group_lasso, prox_preconditioned, shrink_rows_, subgradient
 from smartcl.regularizers.regularizer import Regularizer
 from smartcl.saved import Saved
@@ -26,6 +24,10 @@ class GroupLasso(Regularizer):
     * ``subgradient``: the paper's: a sub-gradient through Adam, and features whose weights are all below
       ``threshold`` set to zero once per batch.
 
+    A step whose loss did not depend on the network says nothing against any feature, and does not count: Adam would
+    make a full step of the penalty alone, and the proximal step a metric of its epsilon. A network whose input weights
+    are not in one place has no features to forget.
+
     In a row table the decoupled form shrinks sleeping rows too; the others reach only the rows a batch has woken.
     """
 
@@ -37,33 +39,46 @@ class GroupLasso(Regularizer):
         self.threshold: float = setting("threshold", threshold)
         self._steps = 0
 
-    def penalty(self, network: MLP) -> torch.Tensor:
-        weights = {**network.full_weights(), **dict(network.named_parameters())}
-        return self.strength * group_lasso(weights["first.weight"])
+    def penalty(self, network: Network) -> torch.Tensor:
+        if network.table is not None:
+            return self.strength * group_lasso(network.table.rows())
+        inputs = network.input_weights
+        return torch.zeros(()) if inputs is None else self.strength * group_lasso(inputs.rows(inputs.weight))
 
-    def add_gradient(self, network: MLP) -> None:
-        if self.strength and self.form == "subgradient" and has_slope(network):
-            weight = next(weight for name, weight, _ in network.slots() if name == "first.weight")
-            assert weight.grad is not None
-            weight.grad.add_(subgradient(weight.detach()), alpha=self.strength)
+    def add_gradient(self, network: Network) -> None:
+        if not self.strength or self.form != "subgradient" or not network.has_slope():
+            return
+        inputs = network.input_weights
+        if inputs is None and network.table is not None:
+            inputs = InputWeights("first.weight", network.table.active[1], axis=0)
+        if inputs is not None:
+            assert inputs.weight.grad is not None
+            slope = subgradient(inputs.rows(inputs.weight.detach()))
+            inputs.weight.grad.add_(inputs.shaped(slope), alpha=self.strength)
 
     @torch.no_grad()
-    def after_step(self, network: MLP, optimizer: Adam) -> None:
-        self._steps += has_slope(network)
-        if self.strength and self.form == "decoupled" and isinstance(network.first, MatrixLayer):
-            shrink_rows_(network.first.weight, optimizer.lr * self.strength)
+    def after_step(self, network: Network, optimizer: Optimizer) -> None:
+        self._steps += network.has_slope()
+        inputs = network.input_weights if self.strength and self.form == "decoupled" else None
+        if inputs is not None:
+            rows = inputs.rows(inputs.weight)
+            shrink_rows_(rows, optimizer.lr * self.strength)
+            inputs.put(rows)
 
     @torch.no_grad()
-    def settle(self, network: MLP, optimizer: Adam) -> None:
+    def settle(self, network: Network, optimizer: Optimizer) -> None:
         steps, self._steps = self._steps, 0
         if not self.strength:
             return
-        if isinstance(network.first, MatrixLayer):
-            weight = network.first.weight
+        inputs = network.input_weights
+        if inputs is not None:
+            rows = inputs.rows(inputs.weight)
             if self.form == "exact":
-                weight.copy_(prox_preconditioned(weight, optimizer.metric("first.weight"), self.strength * steps))
+                metric = inputs.rows(optimizer.metric(inputs.name))
+                inputs.put(prox_preconditioned(rows, metric, self.strength * steps))
             elif self.form == "subgradient":
-                weight[weight.abs().amax(dim=1) < self.threshold] = 0.0
+                rows[rows.abs().amax(dim=1) < self.threshold] = 0.0
+                inputs.put(rows)
         elif network.table is not None and self.form == "exact":
             network.table.take_exact_step(self.strength * steps)
         elif network.table is not None and self.form == "subgradient":
@@ -75,15 +90,5 @@ class GroupLasso(Regularizer):
     def state_dict(self) -> dict[str, int]:
         return {"steps": self._steps}
 
-    def load_state_dict(self, saved: Saved, network: MLP) -> None:
+    def load_state_dict(self, saved: Saved, network: Network) -> None:
         self._steps = saved.whole("steps", 0, MOST_STEPS)
-
-
-def has_slope(network: MLP) -> bool:
-    """Whether the last step's loss depended on the network at all.
-
-    If not, it says nothing against any feature: Adam would make a full step of the penalty alone, and the proximal step
-    a metric of its epsilon.
-    """
-    slope = network.head.weight.grad
-    return slope is None or bool(slope.any())

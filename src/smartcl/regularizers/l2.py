@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 
 from smartcl.network.inputs import Prepared
-from smartcl.network.mlp import MLP
+from smartcl.network.network import Network
 from smartcl.regularizers.regularizer import QuadraticPenalty
 
 
@@ -16,6 +16,7 @@ class L2(QuadraticPenalty):
 
     >>> import numpy as np
     >>> from smartcl.data.spec import InputSpec
+    >>> from smartcl.network.mlp import MLP
     >>> network = MLP(InputSpec(n_features=2, n_classes=2), (3,), np.random.default_rng(0))
     >>> penalty = L2(strength=0.5)
     >>> penalty.consolidate(network, torch.zeros(1, 2), torch.zeros(1, dtype=torch.long))
@@ -24,7 +25,7 @@ class L2(QuadraticPenalty):
     9.0
     """
 
-    def consolidate(self, network: MLP, rows: Prepared, y: torch.Tensor) -> None:
+    def consolidate(self, network: Network, rows: Prepared, y: torch.Tensor) -> None:
         if self.strength:
             weights = network.full_weights()
             self.anchor_at(network, {name: torch.ones_like(weight) for name, weight in weights.items()})

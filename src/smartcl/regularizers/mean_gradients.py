@@ -14,21 +14,21 @@ from typing import TypeAlias
 import torch
 import torch.nn.functional as F
 
+from smartcl.network.hook_gradients import Multiplicative, module_gradients
 from smartcl.network.inputs import NarrowInput, Prepared, SparseInput, split_rows
 from smartcl.network.mlp import MLP
+from smartcl.network.network import Network
+from smartcl.network.wrapped import WrappedNetwork
 from smartcl.regularizers.regularizer import accumulated
 
 #: From the logits of some samples to one number, a sum over the samples.
 Score: TypeAlias = Callable[[torch.Tensor], torch.Tensor]
 
-#: An element-wise ``φ`` with ``φ(uv) = φ(u)φ(v)``.
-Multiplicative: TypeAlias = Callable[[torch.Tensor], torch.Tensor]
-
 CHUNK = 1024
 
 
 def mean_gradients(
-    network: MLP, rows: Prepared, score: Score, phi: Multiplicative, chunk: int = CHUNK
+    network: Network, rows: Prepared, score: Score, phi: Multiplicative, chunk: int = CHUNK
 ) -> dict[str, torch.Tensor]:
     """The mean over samples of ``φ(∂score/∂θ)`` for every weight ``θ``, by name; ``chunk`` samples at a time.
 
@@ -45,8 +45,13 @@ def mean_gradients(
     return {name: value / len(rows) for name, value in total.items()}
 
 
-def summed_gradients(network: MLP, rows: Prepared, score: Score, phi: Multiplicative) -> dict[str, torch.Tensor]:
+def summed_gradients(network: Network, rows: Prepared, score: Score, phi: Multiplicative) -> dict[str, torch.Tensor]:
     """The sum over samples of ``φ(∂score/∂θ)``."""
+    if isinstance(network, WrappedNetwork):
+        x = network.images(rows)
+        found = module_gradients(network.still(), x, torch.zeros(len(x)), lambda logits, _: score(logits))
+        return {f"module.{name}": value for name, value in found.summed(phi).items()}
+    assert isinstance(network, MLP)
     with torch.no_grad():
         first = network.first(rows)
     values = network.upper_pre_activations(first.requires_grad_())
@@ -56,6 +61,16 @@ def summed_gradients(network: MLP, rows: Prepared, score: Score, phi: Multiplica
         total[f"layers.{number}.weight"] = slope.T @ phi(F.relu(value.detach()))
         total[f"layers.{number}.bias"] = slope.sum(dim=0)
     return total
+
+
+def joint_gradient(network: Network, rows: Prepared, score: Score) -> dict[str, torch.Tensor]:
+    """``∂score/∂θ`` of a score of all samples together."""
+    if not isinstance(network, WrappedNetwork):
+        return summed_gradients(network, rows, score, lambda value: value)
+    trained = {name: value for name, value in network.named_parameters() if value.requires_grad}
+    with torch.enable_grad():
+        slopes = torch.autograd.grad(score(network.still()(network.images(rows))), list(trained.values()))
+    return dict(zip(trained, slopes, strict=True))
 
 
 def _first_layer(network: MLP, rows: Prepared, phi: Multiplicative, slopes: torch.Tensor) -> torch.Tensor:

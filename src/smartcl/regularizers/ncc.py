@@ -15,6 +15,7 @@ import torch
 
 from smartcl.network.inputs import Prepared
 from smartcl.network.mlp import MLP
+from smartcl.network.network import Network
 from smartcl.regularizers.regularizer import QuadraticPenalty
 
 #: Neurons worked on at a time: their weights stay in the cache.
@@ -63,9 +64,17 @@ class NCC(QuadraticPenalty):
         super().__init__(strength)
         self.normalised = normalised
 
-    def consolidate(self, network: MLP, rows: Prepared, y: torch.Tensor) -> None:
+    def check(self, network: Network) -> None:
+        if self.strength and not isinstance(network, MLP):
+            raise ValueError(
+                "neuronal correlation consolidation (ncc, beta) reads importance off a chain of layers, and a network "
+                "of one's own need not be one: set beta to 0, or take another method"
+            )
+
+    def consolidate(self, network: Network, rows: Prepared, y: torch.Tensor) -> None:
         if not self.strength:
             return
+        assert isinstance(network, MLP), "check() has refused it"
         weights = network.full_weights()
         upper = [f"layers.{i}.weight" for i in range(len(network.layers))]
         chain = [weights["first.weight"], *(weights[name].T for name in upper)]

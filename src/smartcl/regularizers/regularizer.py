@@ -9,8 +9,7 @@ from typing import Any, Self
 import torch
 
 from smartcl.network.inputs import Prepared
-from smartcl.network.mlp import MLP
-from smartcl.network.optim import Adam
+from smartcl.network.network import Network, Optimizer
 from smartcl.saved import Saved
 from smartcl.settings import setting
 
@@ -21,20 +20,23 @@ class Regularizer:
     def __init__(self, strength: float) -> None:
         self.strength: float = setting("strength", strength)
 
-    def penalty(self, network: MLP) -> torch.Tensor:
+    def check(self, network: Network) -> None:
+        """Refuse a network that this penalty cannot work on, with a ``ValueError``."""
+
+    def penalty(self, network: Network) -> torch.Tensor:
         """The formula, strength included; differentiable."""
         raise NotImplementedError
 
-    def add_gradient(self, network: MLP) -> None:
+    def add_gradient(self, network: Network) -> None:
         """Add the penalty's exact gradient to the network's, which holds the data's alone until now."""
 
-    def after_step(self, network: MLP, optimizer: Adam) -> None:
+    def after_step(self, network: Network, optimizer: Optimizer) -> None:
         """The optimizer has moved the weights."""
 
-    def settle(self, network: MLP, optimizer: Adam) -> None:
+    def settle(self, network: Network, optimizer: Optimizer) -> None:
         """All steps of a batch are taken: bring the weights to where the penalty wants them."""
 
-    def consolidate(self, network: MLP, rows: Prepared, y: torch.Tensor) -> None:
+    def consolidate(self, network: Network, rows: Prepared, y: torch.Tensor) -> None:
         """A batch or a task is learned: the present weights are what is to be kept."""
 
     def row_shrinkage(self, lr: float) -> float:
@@ -48,7 +50,7 @@ class Regularizer:
     def state_dict(self) -> dict[str, Any]:
         return {}
 
-    def load_state_dict(self, saved: Saved, network: MLP) -> None:
+    def load_state_dict(self, saved: Saved, network: Network) -> None:
         """Go on from ``state_dict()``; what does not fit this network is refused."""
 
 
@@ -60,7 +62,7 @@ class QuadraticPenalty(Regularizer):
         self.anchors: dict[str, torch.Tensor] = {}
         self.importance: dict[str, torch.Tensor] = {}
 
-    def penalty(self, network: MLP) -> torch.Tensor:
+    def penalty(self, network: Network) -> torch.Tensor:
         total = torch.zeros(())
         for name, weight in {**network.full_weights(), **dict(network.named_parameters())}.items():
             if name in self.anchors:
@@ -68,7 +70,7 @@ class QuadraticPenalty(Regularizer):
                 total = total + (self.importance[name] * (weight[known] - self.anchors[name]).square()).sum()
         return self.strength * total
 
-    def add_gradient(self, network: MLP) -> None:
+    def add_gradient(self, network: Network) -> None:
         if not self.strength:
             return
         for name, weight, rows in network.slots():
@@ -83,7 +85,7 @@ class QuadraticPenalty(Regularizer):
                     block = tuple(slice(0, size) for size in anchor.shape)
                     slope[block].addcmul_(importance, value[block] - anchor, value=2 * self.strength)
 
-    def anchor_at(self, network: MLP, importance: dict[str, torch.Tensor]) -> None:
+    def anchor_at(self, network: Network, importance: dict[str, torch.Tensor]) -> None:
         """Keep the present weights, each as important as said."""
         weights = network.full_weights()
         self.anchors = {name: weights[name].clone() for name in importance}
@@ -97,12 +99,12 @@ class QuadraticPenalty(Regularizer):
     def state_dict(self) -> dict[str, Any]:
         return {"anchors": dict(self.anchors), "importance": dict(self.importance)}
 
-    def load_state_dict(self, saved: Saved, network: MLP) -> None:
+    def load_state_dict(self, saved: Saved, network: Network) -> None:
         self.anchors = within(network, saved, "anchors")
         self.importance = saved.tensors("importance", {name: tuple(a.shape) for name, a in self.anchors.items()})
 
 
-def within(network: MLP, saved: Saved, name: str) -> dict[str, torch.Tensor]:
+def within(network: Network, saved: Saved, name: str) -> dict[str, torch.Tensor]:
     """Saved values of some of the network's weights, or of the part of each that was there when they were noted."""
     values, weights = saved.part(name), network.full_weights()
     noted = {}

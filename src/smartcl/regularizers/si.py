@@ -10,8 +10,7 @@ from typing import Any, Self
 import torch
 
 from smartcl.network.inputs import Prepared
-from smartcl.network.mlp import MLP
-from smartcl.network.optim import Adam
+from smartcl.network.network import Network, Optimizer
 from smartcl.regularizers.regularizer import QuadraticPenalty
 from smartcl.saved import Saved
 
@@ -35,6 +34,8 @@ class SI(QuadraticPenalty):
 
     >>> import numpy as np
     >>> from smartcl.data.spec import InputSpec
+    >>> from smartcl.network.mlp import MLP
+    >>> from smartcl.network.optim import Adam
     >>> network = MLP(InputSpec(n_features=2, n_classes=2), (3,), np.random.default_rng(0))
     >>> si, optimizer, rows, y = SI(strength=3000.0), Adam(network, lr=0.01), torch.ones(1, 2), torch.tensor([1])
     >>> torch.nn.functional.cross_entropy(network(rows), y).backward()
@@ -52,7 +53,7 @@ class SI(QuadraticPenalty):
         self.gain: dict[str, torch.Tensor] = {}
         self._step: list[tuple[str, torch.Tensor, torch.Tensor | None, torch.Tensor, torch.Tensor]] = []
 
-    def add_gradient(self, network: MLP) -> None:
+    def add_gradient(self, network: Network) -> None:
         if not self.strength:
             return
         self._step = []
@@ -63,7 +64,7 @@ class SI(QuadraticPenalty):
         super().add_gradient(network)
 
     @torch.no_grad()
-    def after_step(self, network: MLP, optimizer: Adam) -> None:
+    def after_step(self, network: Network, optimizer: Optimizer) -> None:
         for name, weight, rows, before, slope in self._step:
             if rows is None:
                 self.gain[name].addcmul_(slope, before - weight)
@@ -71,7 +72,7 @@ class SI(QuadraticPenalty):
                 self.gain[name].index_add_(0, rows, slope * (before - weight))
         self._step = []
 
-    def consolidate(self, network: MLP, rows: Prepared, y: torch.Tensor) -> None:
+    def consolidate(self, network: Network, rows: Prepared, y: torch.Tensor) -> None:
         if not self.strength:
             return
         importance = {}
@@ -90,7 +91,7 @@ class SI(QuadraticPenalty):
     def state_dict(self) -> dict[str, Any]:
         return {**super().state_dict(), "gain": _copies(self.gain)}
 
-    def load_state_dict(self, saved: Saved, network: MLP) -> None:
+    def load_state_dict(self, saved: Saved, network: Network) -> None:
         super().load_state_dict(saved, network)
         self.gain = _copies(saved.tensors("gain", {name: tuple(a.shape) for name, a in self.anchors.items()}))
 
@@ -106,7 +107,7 @@ class SI(QuadraticPenalty):
         self.anchors[name], self.importance[name], self.gain[name] = anchor, importance, gain
 
 
-def _stored(network: MLP) -> torch.Tensor:
+def _stored(network: Network) -> torch.Tensor:
     """The rows of a row table as last put to sleep: a view that costs nothing, true for rows just made."""
     assert network.table is not None
     return network.table.asleep.weight[: len(network.table)]

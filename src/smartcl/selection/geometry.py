@@ -7,14 +7,14 @@ from typing import Protocol
 import torch
 
 from smartcl.data.batch import Ints
-from smartcl.network.gradients import Trace
+from smartcl.network.gradients import SampleGradients
 
 
 class Geometry(Protocol):
     """The network's view of samples of a ``Pool``, by their positions in it."""
 
-    def trace(self, index: Ints) -> Trace:
-        """What their per-sample gradients are made of."""
+    def trace(self, index: Ints) -> SampleGradients:
+        """Their per-sample gradients."""
         ...
 
     def features(self, index: Ints, layer: str) -> torch.Tensor:

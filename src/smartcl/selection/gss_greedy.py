@@ -11,25 +11,25 @@ import torch
 
 from smartcl.data.batch import Ints
 from smartcl.memory.pool import Pool, Scores, Selection, longest_fit
-from smartcl.network.gradients import Trace, cosines_to_mean, gram, squared_norms
+from smartcl.network.gradients import SampleGradients, cosines_to_mean
 from smartcl.selection.geometry import Geometry
 
 FIRST_SCORE = 0.1
 
 
-def max_cosines(new: Trace, drawn: list[Trace]) -> Scores:
+def max_cosines(new: SampleGradients, drawn: list[SampleGradients]) -> Scores:
     """``max_k cos(g_i, g_k)`` of each new sample with the mean gradients ``g_k`` of the drawn mini-batches."""
-    norms = squared_norms(new)
-    products = torch.split(gram(new, Trace.join(drawn)), [len(batch) for batch in drawn], dim=1)
-    cosines = [cosines_to_mean(k, norms, gram(batch, batch)) for k, batch in zip(products, drawn, strict=True)]
+    norms = new.squared_norms()
+    products = torch.split(new.gram(drawn[0].join(drawn)), [len(batch) for batch in drawn], dim=1)
+    cosines = [cosines_to_mean(k, norms, batch.gram(batch)) for k, batch in zip(products, drawn, strict=True)]
     scores: Scores = torch.stack(cosines).amax(dim=0).numpy()
     return scores
 
 
-def max_batch_cosine(new: Trace, drawn: list[Trace]) -> float:
+def max_batch_cosine(new: SampleGradients, drawn: list[SampleGradients]) -> float:
     """``max_k cos(ḡ, g_k)`` for the mean gradient ``ḡ`` of all new samples."""
-    norm = gram(new, new).mean().reshape(1)
-    cosines = [cosines_to_mean(gram(new, batch).mean(dim=0, keepdim=True), norm, gram(batch, batch)) for batch in drawn]
+    norm = new.gram(new).mean().reshape(1)
+    cosines = [cosines_to_mean(new.gram(batch).mean(dim=0, keepdim=True), norm, batch.gram(batch)) for batch in drawn]
     return float(torch.stack(cosines).amax())
 
 
@@ -62,7 +62,7 @@ class GSSGreedy:
             return Selection(pool.old, scores[pool.old])
         return self._exchange(pool, left, scores, rng)
 
-    def _traces(self, pool: Pool, rng: np.random.Generator) -> list[Trace]:
+    def _traces(self, pool: Pool, rng: np.random.Generator) -> list[SampleGradients]:
         """The new samples and the drawn mini-batches, from one pass over all of them."""
         most = pool.n_memory if self.batches is None else self.batches * self.batch_size
         drawn: Ints = rng.permutation(pool.n_memory)[:most]

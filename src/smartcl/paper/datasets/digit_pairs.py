@@ -136,6 +136,7 @@ def pair_stream(
         "uint8",
         offset=protocol.pixel_mean * images.peak,
         scale=1 / (protocol.pixel_std * images.peak),
+        shape=(1, math.isqrt(images.train_x.shape[1]), math.isqrt(images.train_x.shape[1])),
     )
     tasks = pair_tasks(images, protocol.samples_per_task, seed, noise, protocol.validation)
     return TaskStream(name, spec, tasks, protocol.batch_size, seed, protocol.epochs, source=source)

@@ -9,6 +9,7 @@ import numpy as np
 from smartcl.data.batch import Batch
 from smartcl.learners.learner import Learner
 from smartcl.network.gradients import mean_gradient, trace
+from smartcl.network.mlp import MLP
 from smartcl.paper.scores.bounds import hoelder_bound, l2_bound, rise
 
 #: Stored samples that stand for the memory.
@@ -27,7 +28,7 @@ class ConstraintProbe:
     def look(self, learner: Learner, batch: Batch, done: int) -> None:
         """Note the two gradients' cosine (Eq. 2 holds where it is not negative), the memory's rise and its bounds."""
         network, held = learner.model.network, len(learner.memory)
-        if not held or network.table is not None:
+        if not held or not isinstance(network, MLP) or network.table is not None:
             return
         index = self._rng.choice(held, min(held, SAMPLES), replace=False)
         kept = network.alive()
