@@ -14,8 +14,8 @@ from benchmarks.timing import report
 from smartcl.files.table_model import TableModel
 from smartcl.files.training import train_stream
 
-ROWS, NONZEROS, FEATURES, BATCH = 1_000_000, 20, 100_000, 200
-SETTINGS = {"memory": "4MB", "hidden": (32,), "iterations": 1, "batch_size": BATCH, "random_state": 0}
+ROWS, NONZEROS, FEATURES, BATCH = 1_000_000, 20, 100_000, 1000
+SETTINGS = {"memory": "4MB", "hidden": (32,), "iterations": 1, "random_state": 0}
 
 
 def write(path: Path, rows: int) -> None:
@@ -36,7 +36,7 @@ def resident_nbytes() -> int:
     return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
 
 
-def soak(rows: int, folder: Path) -> list[tuple[str, float, str]]:
+def soak(rows: int, folder: Path, batch: int = BATCH) -> list[tuple[str, float, str]]:
     """Train on so many rows; the figures."""
     path = folder / "rows.libsvm"
     write(path, rows)
@@ -50,11 +50,11 @@ def soak(rows: int, folder: Path) -> list[tuple[str, float, str]]:
         tenth = min(9, (model.progress.rows - 1) * 10 // rows)
         tenths[tenth].append((now - last, resident_nbytes()))
         worst, last = max(worst, memory.store.nbytes / memory.budget.nbytes), now
-        if model.progress.rows % 20_000 == 0:
+        if model.progress.rows % 50_000 == 0:
             print(f"{model.progress.rows:,} rows, {memory}", file=sys.stderr, flush=True)
         return False
 
-    model = train_stream(path, "label", out=folder / "model", checkpoint_seconds=60.0, watch=watch, **SETTINGS)
+    model = train_stream(path, "label", out=folder / "model", watch=watch, batch_size=batch, **SETTINGS)
     seconds = [sum(second for second, _ in tenth) for tenth in tenths]
     held = [float(np.mean([nbytes for _, nbytes in tenth])) for tenth in tenths]
     return [

@@ -62,7 +62,7 @@ def test_dense_sparse_and_pandas_learn_the_same(data):
 
 def test_it_learns(data):
     X, y = data
-    assert quick(iterations=30).fit(X[:200], y[:200]).score(X[200:], y[200:]) > 0.7
+    assert quick(iterations=30).fit(X[:200], y[:200]).score(X[200:], y[200:]) > 0.55
 
 
 def test_classes_may_appear_later_and_keep_their_columns(data):

@@ -175,13 +175,24 @@ def _only_writer(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def only_trainer(folder: Path) -> Iterator[None]:
-    """Inside, nobody else trains the model of this folder; a process that died holds it no longer."""
+    """Inside, nobody else trains the model of this folder; a process that died holds it no longer.
+
+    Where no model comes of it, a folder that was not there before goes again.
+    """
     from filelock import FileLock, Timeout
 
+    made = [each for each in (folder / GENERATIONS, folder) if not each.exists()]
     (folder / GENERATIONS).mkdir(parents=True, exist_ok=True)
     try:
         with FileLock(folder / GENERATIONS / TRAINER, timeout=0):
-            yield
+            try:
+                yield
+            finally:
+                if made and not (folder / INDEX).exists():
+                    (folder / GENERATIONS / TRAINER).unlink(missing_ok=True)
+                    with suppress(OSError):
+                        for each in made:
+                            each.rmdir()
     except Timeout:
         raise ValueError(f"another process is training the model in {folder}") from None
 

@@ -40,7 +40,7 @@ def test_three_commands_and_no_option_but_the_label(
     write_csv(tmp_path / "mail.csv", text_rows(400))
     assert call(["train", "mail.csv", "--label", "label"]) == 0
     said = capsys.readouterr().out
-    assert said.startswith("400 rows of 1 columns (131,072 features), 2 classes, ")
+    assert said.startswith("400 rows of 1 column (131,072 features), 2 classes, ")
     assert "saved: model" in said
     assert call(["predict", "model", "mail.csv"]) == 0
     predictions = capsys.readouterr().out.splitlines()
@@ -64,7 +64,7 @@ def test_predictions_keep_step_with_the_input(
     rows = list(csv.DictReader(io.StringIO(found.out)))
     assert [(row["id"], row["prediction"]) for row in rows] == [("x", "big"), ("", ""), ("y", "small")]
     assert all(abs(float(row["p(big)"]) + float(row["p(small)"]) - 1) < 1e-4 for row in (rows[0], rows[2]))
-    assert "1 records could not be read" in found.err
+    assert "1 record could not be read" in found.err
     assert (
         call(["predict", str(trained), str(tmp_path / "new.csv"), "--jsonl", "--out", str(tmp_path / "p.jsonl")]) == 0
     )

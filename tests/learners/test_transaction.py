@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+import gc
 import pickle
+import weakref
 from threading import Event, Thread
 
 import numpy as np
@@ -59,6 +61,17 @@ def learn_and_be_interrupted(learner: Learner, batches: list[Batch]) -> None:
         for label, batch in enumerate(batches):
             learner.observe(Batch(batch.x, batch.y + label, batch.task))
         raise KeyboardInterrupt
+
+
+def test_a_long_call_holds_no_more_than_its_beginning_and_its_last_batch() -> None:
+    batches = small_batches(6)
+    learner, models = learner_of("adaptive", False, batches[:1]), []
+    with learner.all_or_nothing():
+        for batch in batches[1:]:
+            learner.observe(batch)
+            models.append(weakref.ref(learner.model))
+        gc.collect()
+        assert [model() is None for model in models] == [True, True, True, True, False]
 
 
 @pytest.mark.parametrize("method", METHODS)

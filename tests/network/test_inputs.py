@@ -13,9 +13,9 @@ from smartcl.network.inputs import (
     Prepared,
     SparseInput,
     concatenate,
-    drop_inputs,
     inner_products,
     input_products,
+    narrowed,
     prepare,
     take_inputs,
 )
@@ -109,45 +109,15 @@ def test_input_products_cover_all_features(kind: str) -> None:
     torch.testing.assert_close(input_products(kinds(x)[kind], values, 6), x.T @ values)
 
 
-# --- dropout: the three kinds of rows, the share, the mean, and the generator ------
+@pytest.mark.parametrize("rows", [random_rows(7, seed=1), torch.zeros(2, 6)])
+def test_narrowed_rows_are_the_same_rows(rows):
+    less = narrowed(rows)
+    assert isinstance(less, NarrowInput)
+    assert torch.equal(less.features, torch.from_numpy(np.flatnonzero(rows.numpy().any(axis=0))))
+    assert torch.equal(torch.zeros(len(rows), 6).index_copy_(1, less.features, less.values), rows)
 
 
-@pytest.mark.parametrize("rate", [0.1, 0.3, 0.5, 0.9])
-def test_share_and_mean(rate):
-    rows = torch.ones(400, 250)
-    dropped = drop_inputs(rows, rate, np.random.default_rng(0))
-    n = rows.numel()
-    assert abs(float((dropped == 0).double().mean()) - rate) < 1 / 256 + 4 * np.sqrt(rate * (1 - rate) / n)
-    assert float(dropped.mean()) == pytest.approx(1.0, abs=0.03)
-    assert len(dropped.unique()) == 2
-    assert torch.equal(rows, torch.ones(400, 250))
-
-
-def test_no_dropout_draws_nothing():
-    rng = np.random.default_rng(0)
-    rows = torch.ones(2, 2)
-    assert drop_inputs(rows, 0.0, rng) is rows
-    assert rng.bit_generator.state == np.random.default_rng(0).bit_generator.state
-
-
-def test_narrow_rows_keep_their_features():
-    rows = NarrowInput(torch.ones(3, 2), torch.tensor([4, 9]))
-    dropped = drop_inputs(rows, 0.5, np.random.default_rng(1))
-    assert isinstance(dropped, NarrowInput)
-    assert torch.equal(dropped.features, rows.features)
-    assert set(dropped.values.unique().tolist()) <= {0.0, 2.0}
-
-
-def test_a_sparse_row_loses_entries_and_keeps_its_place():
-    rng = np.random.default_rng(2)
-    table = sparse.random_array((40, 30), density=0.3, format="csr", rng=rng, dtype=np.float32)
-    table = sparse.csr_array(sparse.vstack([table, sparse.csr_array((3, 30), dtype=np.float32)]))
-    rows = prepare(table, InputSpec(30, 2, sparse=True))
-    dropped = drop_inputs(rows, 0.25, np.random.default_rng(3))
-    assert isinstance(dropped, SparseInput)
-    before, after = table.toarray(), dropped.to_scipy().toarray()
-    assert after.shape == before.shape
-    stays = after != 0
-    np.testing.assert_allclose(after[stays], before[stays] * (256 / 192), rtol=1e-6)
-    share = 1 - stays.sum() / (before != 0).sum()
-    assert 0.15 < share < 0.35
+@pytest.mark.parametrize("kind", ["dense", "narrow", "sparse"])
+def test_rows_with_nothing_to_leave_out_stay_as_they_are(kind):
+    rows = torch.ones(2, 6) if kind == "dense" else kinds(random_rows(7, seed=1))[kind]
+    assert narrowed(rows) is rows

@@ -68,9 +68,15 @@ def options(
 
 def call(arguments: list[str]) -> int:
     """Run one command; the exit code. Whatever goes wrong is said in one line."""
-    said = None
+    said, notes = None, set[str]()
+
+    def note_once(message: str) -> None:
+        if message not in notes:
+            note(message)
+        notes.add(message)
+
     with warnings.catch_warnings():
-        warnings.showwarning = lambda message, *_: note(str(message))
+        warnings.showwarning = lambda message, *_: note_once(str(message))
         try:
             code = int(app_for(arguments)(arguments, prog_name="smartcl", standalone_mode=False) or 0)
             sys.stdout.flush()

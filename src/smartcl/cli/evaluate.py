@@ -60,7 +60,7 @@ def show(result: dict[str, Any]) -> None:
     tables = {
         "Accuracy over time": _over_time(result),
         "By class": _by_class(result),
-        "Confusion: labels by row, predictions by column": _confusion(result),
+        "Confusion: labels by row, predictions by column": _confusion(result, console.width),
         "Calibration": _calibration(result),
     }
     for title, table in tables.items():
@@ -86,12 +86,18 @@ def _by_class(result: dict[str, Any]) -> Table:
     return table
 
 
-def _confusion(result: dict[str, Any]) -> Table:
+def _confusion(result: dict[str, Any], columns: int) -> Table:
+    """By name, or by number where the names take more columns than the screen has."""
     names = [line["class"] for line in sorted(result["classes"], key=lambda line: -line["rows"])[:MOST_SHOWN]]
     counts = {(cell["label"], cell["prediction"]): cell["rows"] for cell in result["confusion"]}
-    table = _table("", *map(escape, names))
+    numbers = {name: str(number) for number, name in enumerate(names, start=1)}
+    wide = max(map(len, names)) + sum(2 + max(len(name), 6) for name in names) > columns
+    table = _table("", *(numbers[name] if wide else escape(name) for name in names))
     for label in names:
-        table.add_row(escape(label), *(f"{counts.get((label, said), 0):,}" for said in names))
+        table.add_row(
+            f"{numbers[label]} {escape(label)}" if wide else escape(label),
+            *(f"{counts.get((label, said), 0):,}" for said in names),
+        )
     return table
 
 

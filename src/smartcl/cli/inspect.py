@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from smartcl.cli.one_line import counted
 from smartcl.cli.passed_over import passed_over_lines
 from smartcl.cli.usage import arguments_checked, json_text
 from smartcl.files.summary import inspection
@@ -40,19 +41,20 @@ def show(result: dict[str, Any]) -> None:
         console.print(escape(text), highlight=False, soft_wrap=True)
 
     say(
-        f"{result['method']}: {result['rows']:,} rows learned, {len(result['classes']):,} classes, "
-        f"{result['columns']:,} columns as {result['features']:,} features"
+        f"{result['method']}: {counted(result['rows'], 'row')} learned, {counted(len(result['classes']), 'class')}, "
+        f"{counted(result['columns'], 'column')} as {counted(result['features'], 'feature')}"
     )
+    precision = "every value exact" if result["precision"] == "exact" else result["precision"]
     size = "" if result["bytes_per_sample"] is None else f", {result['bytes_per_sample']:.1f} bytes each"
     say(
         f"remembers {result['samples_held']:,} samples in {format_bytes(result['memory_bytes'])} of "
-        f"{format_bytes(result['budget_bytes'])}{size}; {result['precision']}; "
+        f"{format_bytes(result['budget_bytes'])}{size}; {precision}; "
         f"{result['features_kept']:,} of {result['features']:,} features kept"
     )
     if result["accuracy"] is not None:
         say(f"predicted before learned: {result['accuracy']:.1%}, in the last tenth {result['recent_accuracy']:.1%}")
     if result["doubt"] is not None:
-        say(f"doubts the labels by {result['doubt']:.0%}")
+        say(f"doubt about the labels: {result['doubt']:.0%} (0%: every label is believed)")
     if changes := result["changes_noticed_after_rows"]:
         say(f"noticed that the world had changed after rows {', '.join(f'{rows:,}' for rows in changes)}")
     tables = {

@@ -49,6 +49,15 @@ def screen_columns() -> int:
     return max(columns or LOG_COLUMNS, LEAST_COLUMNS)
 
 
+def counted(number: int, thing: str) -> str:
+    """So many of a thing.
+
+    >>> counted(1, "class"), counted(2000, "class"), counted(0, "row")
+    ('1 class', '2,000 classes', '0 rows')
+    """
+    return f"{number:,} {thing}" + ("" if number == 1 else "es" if thing.endswith("s") else "s")
+
+
 def one_line(text: str, columns: int) -> str:
     """The text on one line of so many columns: long words give way first, then the middle.
 

@@ -9,12 +9,13 @@ from typing import Annotated
 
 import typer
 
-from smartcl.cli.one_line import note
+from smartcl.cli.one_line import counted, note
 from smartcl.cli.usage import arguments_checked, one_thread
 from smartcl.files.encoder import Odd
 from smartcl.files.file_source import FORMATS, FileSource
 from smartcl.files.outputs import check_file
 from smartcl.files.predictions import PredictionWriter
+from smartcl.files.recognise import listed
 from smartcl.files.table_model import TableModel
 
 
@@ -33,14 +34,18 @@ def predict(
         source = FileSource(tuple(inputs), input_format)
         if out is not None:
             check_file(out)
-        odd, bad = Odd(), 0
+        odd, bad, rows = Odd(), 0, 0
         target = nullcontext(sys.stdout) if out is None else out.open("w", encoding="utf-8", newline="")
         with target as file:
             writer = PredictionWriter(file, loaded, proba, jsonl)
             for answered in loaded.answers(source, odd):
                 writer.write(answered)
-                bad += len(answered.records.bad)
+                bad, rows = bad + len(answered.records.bad), rows + len(answered.labels)
+            writer.end()
+    empty = [column.name for column in loaded.schema.used if rows and odd.missing.get(column.name) == rows]
     if bad:
-        note(f"{bad:,} records could not be read and have no prediction")
+        note(f"{counted(bad, 'record')} could not be read and got no prediction")
+    if empty:
+        note(f"columns that were learned and have no value here: {listed(empty)}")
     if odd.unreadable:
         note(f"values that are not what their column holds count as missing: {sum(odd.unreadable.values()):,}")

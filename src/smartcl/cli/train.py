@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from smartcl.cli.one_line import note
+from smartcl.cli.one_line import counted, note
 from smartcl.cli.passed_over import passed_over_lines
 from smartcl.cli.status_line import StatusLine
 from smartcl.cli.usage import Interrupted, Seed, arguments_checked, assignments, json_text, one_thread
@@ -130,8 +130,8 @@ def told_at_the_end(model: TableModel, out: Path) -> list[str]:
     result = summary(model)
     accuracy = "" if result["accuracy"] is None else f", {result['accuracy']:.1%} predicted before they were learned"
     return [
-        f"{result['rows']:,} rows of {result['columns']:,} columns ({result['features']:,} features), "
-        f"{len(result['classes']):,} classes{accuracy}",
+        f"{counted(result['rows'], 'row')} of {counted(result['columns'], 'column')} "
+        f"({counted(result['features'], 'feature')}), {counted(len(result['classes']), 'class')}{accuracy}",
         f"memory: {result['samples_held']:,} samples in {format_bytes(result['memory_bytes'])} "
         f"of {format_bytes(result['budget_bytes'])}",
         *passed_over_lines(result["passed_over"]),

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from smartcl.errors import extra
+from smartcl.files.json_records import DEEPEST
 from smartcl.files.records import Block, Mark, Records, Values, Wanted
 
 BLOCK_ROWS = 1 << 13
@@ -49,24 +50,34 @@ def _parser(batch: Any) -> Any:
 
 
 def arrow_records(batch: Any, wanted: Wanted | None) -> Records:
-    """A record batch as records: every row can be read, nested values apart, which count as missing."""
+    """A record batch as records: a struct gives columns ``outer.inner``; lists and bytes count as missing."""
+    batch = _flat(batch)
     names = batch.schema.names
     twice = next((name for name in names if names.count(name) > 1), None) if len(set(names)) < len(names) else None
     if twice is not None:
         raise ValueError(f"there is more than one column {twice!r}")
     strangers = {} if wanted is None else {name: 0 for name in names if name not in wanted}
     chosen = {name: wanted is not None and wanted[name] for name in names if wanted is None or name in wanted}
-    columns = {name: _values(batch.column(name), numbers) for name, numbers in chosen.items()}
+    columns = {name: _values(batch.column(name), numbers, wanted is None) for name, numbers in chosen.items()}
     return Records(columns, batch.num_rows, np.arange(batch.num_rows), {}, strangers)
 
 
-def _values(column: Any, numbers: bool) -> Values:
+def _flat(batch: Any) -> Any:
+    arrow = extra("pyarrow", "parquet")
+    for _ in range(DEEPEST):
+        if not any(arrow.types.is_struct(kind) for kind in batch.schema.types):
+            break
+        batch = arrow.Table.from_batches([batch]).flatten().combine_chunks().to_batches()[0]
+    return batch
+
+
+def _values(column: Any, numbers: bool, first_look: bool) -> Values:
     arrow = extra("pyarrow", "parquet")
     kind = column.type
     if arrow.types.is_dictionary(kind):
         column, kind = column.cast(kind.value_type), kind.value_type
     if arrow.types.is_nested(kind) or arrow.types.is_binary(kind) or arrow.types.is_large_binary(kind):
-        return [None] * len(column)
+        return column.to_pylist() if first_look else [None] * len(column)
     if numbers and (arrow.types.is_integer(kind) or arrow.types.is_floating(kind)):
         numeric: Values = column.cast(arrow.float64(), safe=False).to_numpy(zero_copy_only=False)
         return numeric

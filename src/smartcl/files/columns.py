@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from smartcl.files.records import MOST_COLUMNS, Wanted
+from smartcl.files.written import READERS, Reader
 from smartcl.saved import Saved, StateError
 
 #: The kinds of columns. ``indexed`` is a row of LIBSVM's format: features by number.
@@ -16,7 +17,7 @@ NUMBER, TRUTH, DATE, CATEGORY, TEXT, INDEXED, IGNORED = KINDS = (
     *("number", "truth", "date", "category", "text", "indexed", "ignored"),
 )
 #: The kinds that are read as numbers.
-AS_NUMBERS = (NUMBER, TRUTH, DATE)
+AS_NUMBERS = tuple(READERS)
 
 #: What a date becomes: the years since the mean of the first rows, and its place in the year, the week and the day.
 DATE_PARTS = ("years", "year sin", "year cos", "week sin", "week cos", "hour sin", "hour cos")
@@ -33,7 +34,8 @@ class Column:
     and ``missing`` adds a feature that says so.
 
     A category of a dense table has ``slots``: each name takes the next free one, and what comes when all are taken
-    shares the last. ``why`` is the reason for which a column is ignored.
+    shares the last. ``why`` is the reason for which a column is ignored. ``style`` is an example of how its numbers or
+    dates are written, where they are not plain numbers or ISO's dates.
     """
 
     name: str
@@ -42,6 +44,12 @@ class Column:
     fill: float = 0.0
     slots: int = 0
     why: str = ""
+    style: str = ""
+
+    @property
+    def reader(self) -> Reader:
+        """What makes a number of a value."""
+        return READERS[self.kind][self.style]
 
     def features(self, sparse: bool) -> list[str]:
         """The names of the features of its own; what is hashed has none.
@@ -68,13 +76,15 @@ class Column:
         if stranger is not None:
             raise StateError(saved.where, f"may have {', '.join(usual)}, has {stranger!r}")
         checked = Saved({**usual, **{name: saved.value(name) for name in saved}}, saved.where)
+        kind = checked.choice("kind", *KINDS)
         return cls(
             checked.text("name"),
-            checked.choice("kind", *KINDS),
+            kind,
             checked.flag("missing"),
             checked.number("fill", -3.4e38, 3.4e38),
             checked.whole("slots", 0, MOST_SLOTS),
             checked.text("why"),
+            checked.choice("style", *READERS.get(kind, {"": None})),
         )
 
 
@@ -120,7 +130,7 @@ class ColumnSchema:
     @property
     def wanted(self) -> Wanted:
         """What a reader has to read; ignored columns are known, not strange."""
-        columns = {column.name: column.kind == NUMBER for column in self.columns}
+        columns = {column.name: column.kind == NUMBER and not column.style for column in self.columns}
         return {**columns, self.label: False, **({self.id: False} if self.id is not None else {})}
 
     def as_dict(self) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from scipy import sparse
 from smartcl.data.batch import Ints, Rows
 from smartcl.files.columns import AS_NUMBERS, CATEGORY, DATE, DATE_PARTS, INDEXED, TEXT, TRUTH, Column, ColumnSchema
 from smartcl.files.hashing import NameBook, counted, words_of
-from smartcl.files.recognise import READERS
+from smartcl.files.recognise import listed
 from smartcl.files.records import Records
 from smartcl.files.values import UNREADABLE, name_of, numbers_of
 from smartcl.learners.ids import ids_of
@@ -108,13 +108,20 @@ class Encoder:
         self._scale = np.array([YEAR_DAYS if column.kind == DATE else 1.0 for column in self._numeric])
         self._dates = [(place, self._first[c.name]) for place, c in enumerate(self._numeric) if c.kind == DATE]
 
+    def check_columns(self, name: str, records: Records) -> None:
+        """Refuse the first records of an input that has none of the columns."""
+        wanted = [column.name for column in self.schema.used]
+        if len(records.at) and not records.columns.keys() & set(wanted):
+            here = listed([*records.columns, *records.strangers])
+            raise ValueError(f"{name} has none of the columns that were learned, {listed(wanted)}: it has {here}")
+
     def parse(self, records: Records) -> Parsed:
         """The rows of some records; a column that is not there is missing in all of them."""
         rows, columns = len(records.at), records.columns
         numbers = np.full((rows, len(self._numeric)), np.nan)
         for place, column in enumerate(self._numeric):
             if column.name in columns:
-                numbers[:, place] = numbers_of(columns[column.name], READERS[column.kind])
+                numbers[:, place] = numbers_of(columns[column.name], column.reader)
         absent = [None] * rows
         labels = columns.get(self.schema.label, absent)
         ids = None if self.schema.id is None else ids_of(list(columns.get(self.schema.id, absent)))

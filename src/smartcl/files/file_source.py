@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from smartcl.files.arrow_records import parquet_blocks
-from smartcl.files.byte_streams import ByteStream, check_input, opened
+from smartcl.files.byte_streams import STDIN, ByteStream, check_input, opened
 from smartcl.files.csv_records import csv_records, delimiter_of, header_of
 from smartcl.files.json_records import json_records
 from smartcl.files.libsvm_records import LOOKS_LIKE, libsvm_records
@@ -22,6 +22,7 @@ ENDINGS = {
     **{".libsvm": LIBSVM, ".svm": LIBSVM, ".svmlight": LIBSVM},
 }
 PACKED = (".gz", ".zst", ".zstd")
+UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,8 @@ class FileSource:
             raise ValueError("there must be at least one input")
         for name in self.inputs:
             check_input(name)
+        if self.format == PARQUET and STDIN in self.inputs:
+            raise ValueError("Parquet cannot be read from a pipe: its end comes first; name the file")
         if self.format is not None and self.format not in FORMATS:
             raise ValueError(f"format must be one of {', '.join(FORMATS)}, got {self.format!r}")
 
@@ -68,10 +71,13 @@ def format_told(name: str) -> str | None:
 
 
 def format_guessed(name: str, first: bytes) -> str:
-    """The format of a text, by its first line."""
+    """The format of a text, by its first line; what is no text is refused."""
     if first.startswith(b"PAR1"):
         raise ValueError(f"{name} is Parquet, which can only be read from a file whose name ends in .parquet")
     line = first.lstrip(b"\xef\xbb\xbf\r\n\t ").partition(b"\n")[0]
+    if first.startswith(UTF16) or b"\0" in line:
+        what = "a text in UTF-16" if first.startswith(UTF16) else "no text"
+        raise ValueError(f"{name} is {what}: save it as UTF-8")
     if line.startswith(b"{"):
         return JSONL
     return LIBSVM if LOOKS_LIKE.match(line) else CSV
@@ -80,7 +86,8 @@ def format_guessed(name: str, first: bytes) -> str:
 def text_blocks(name: str, stream: ByteStream, mark: Mark, told: str | None, follow: bool) -> Iterator[Block]:
     """The blocks of a text from a mark on; a place is an offset."""
     first = _first_bytes(stream)
-    kind = told or format_guessed(name, first)
+    guessed = format_guessed(name, first)
+    kind = told or guessed
     header: list[str] = []
     delimiter, begin = ",", 0
     if kind == CSV:

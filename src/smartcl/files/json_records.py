@@ -1,20 +1,24 @@
-"""JSON lines: one object a line, values in their own types."""
+"""JSON lines: one object a line, values in their own types; an object in an object gives columns ``outer.inner``."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from smartcl.files.records import MOST_COLUMNS, Records, Wanted
 
+#: Objects that lie deeper are passed over.
+DEEPEST = 8
+
 
 def json_records(text: bytes, wanted: Wanted | None) -> Records:
-    """The records of a piece of text; what is nested in an object or a list is passed over.
+    """The records of a piece of text; lists are passed over.
 
-    >>> json_records(b'{"a": 1}\\n[2]\\n{"a": 3, "b": {}}\\n', {"a": True})
-    Records(columns={'a': [1, 3]}, count=3, at=array([0, 2]), bad={1: 'not a JSON object'}, strangers={'b': 2})
+    >>> json_records(b'{"a": 1}\\n[2]\\n{"a": 3, "b": {"c": 4}}\\n', {"a": True})
+    Records(columns={'a': [1, 3]}, count=3, at=array([0, 2]), bad={1: 'not a JSON object'}, strangers={'b.c': 2})
     """
     rows: list[dict[str, Any]] = []
     at: list[int] = []
@@ -31,11 +35,38 @@ def json_records(text: bytes, wanted: Wanted | None) -> Records:
         if wanted is not None and not row.keys() <= wanted.keys():
             for name in row.keys() - wanted.keys():
                 strangers.setdefault(name, number)
-    names = list(wanted) if wanted is not None else list(dict.fromkeys(name for row in rows for name in row))
-    if len(names) > MOST_COLUMNS:
-        raise ValueError(f"the first records have {len(names):,} columns: there may be {MOST_COLUMNS:,}")
-    columns = {name: [_plain(row.get(name)) for row in rows] for name in names}
+    columns = columns_of(rows, wanted)
     return Records(columns, len(lines), np.array(at, dtype=np.int64), bad, strangers)
+
+
+def columns_of(rows: list[dict[str, Any]], wanted: Wanted | None) -> dict[str, list[Any]]:
+    """The columns that are there; those that are looked at for the first time with their lists."""
+    there = dict.fromkeys(name for row in rows for name in row)
+    if wanted is not None:
+        return {name: [plain(row.get(name)) for row in rows] for name in wanted if name in there}
+    if len(there) > MOST_COLUMNS:
+        raise ValueError(f"the first records have {len(there):,} columns: there may be {MOST_COLUMNS:,}")
+    return {name: [row.get(name) for row in rows] for name in there}
+
+
+def flattened(row: Mapping[Any, Any], depth: int = DEEPEST) -> dict[str, Any]:
+    """The values of an object and of those inside it.
+
+    >>> flattened({"a": 1, "b": {"c": 2, "d": {"e": 3}}})
+    {'a': 1, 'b.c': 2, 'b.d.e': 3}
+    """
+    flat: dict[str, Any] = {}
+    for name, value in row.items():
+        if isinstance(value, Mapping) and depth:
+            flat.update((f"{name}.{inner}", found) for inner, found in flattened(value, depth - 1).items())
+        else:
+            flat[str(name)] = value
+    return flat
+
+
+def plain(value: Any) -> Any:
+    """The value, unless it is made of others."""
+    return None if isinstance(value, Mapping | list | tuple | set | bytes) else value
 
 
 def _object(line: bytes) -> dict[str, Any] | None:
@@ -43,8 +74,4 @@ def _object(line: bytes) -> dict[str, Any] | None:
         found = json.loads(line)
     except (ValueError, RecursionError):
         return None
-    return found if isinstance(found, dict) else None
-
-
-def _plain(value: Any) -> Any:
-    return value if isinstance(value, str | int | float) else None
+    return flattened(found) if isinstance(found, dict) else None

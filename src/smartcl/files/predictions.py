@@ -18,11 +18,20 @@ class PredictionWriter:
         self._file, self._classes, self._id = file, model.classes, model.schema.id
         self._proba, self._jsonl = proba, jsonl
         self._csv = csv.writer(file, lineterminator="\n")
-        if not jsonl:
-            names = [f"p({name})" for name in self._classes] if proba else []
+        self._begun = jsonl
+
+    def end(self) -> None:
+        """There is nothing more: without any row, a table of names only."""
+        self._begin()
+
+    def _begin(self) -> None:
+        if not self._begun:
+            names = [f"p({name})" for name in self._classes] if self._proba else []
             self._csv.writerow([*([self._id] if self._id is not None else []), PREDICTION, *names])
+        self._begun = True
 
     def write(self, answered: Answered) -> None:
+        self._begin()
         best = answered.best
         rows = {int(record): row for row, record in enumerate(answered.records.at)}
         for record in range(answered.records.count):

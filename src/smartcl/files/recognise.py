@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -22,14 +22,12 @@ from smartcl.files.columns import (
     Column,
     ColumnSchema,
 )
+from smartcl.files.json_records import plain
 from smartcl.files.libsvm_records import FEATURES, LABEL
 from smartcl.files.records import Records
-from smartcl.files.values import UNREADABLE, is_missing, name_of, number_of, numbers_of, seconds_of, truth_of
+from smartcl.files.values import UNREADABLE, is_missing, name_of, number_of, numbers_of
+from smartcl.files.written import READERS, SLIPS, best_style
 
-READERS: Mapping[str, Callable[[Any], float]] = {NUMBER: number_of, TRUTH: truth_of, DATE: seconds_of}
-
-#: Of the values of a column so many must be what the others are: a slip does not make a number a name.
-SURE = 0.98
 #: From so many words on the average, names are a text.
 WORDS = 3.0
 #: A column whose values are all different names in so many rows is the name of the row.
@@ -60,10 +58,11 @@ def recognised(records: Records, told: Told) -> ColumnSchema:
     if FEATURES in records.columns and set(records.columns) <= {LABEL, FEATURES}:
         return ColumnSchema(LABEL, (Column(FEATURES, INDEXED),), sparse=True, width=told.width)
     if label is None:
-        raise ValueError(f"name the column of the label: there are {_listed(records.columns)}")
+        raise ValueError(f"name the column of the label: there are {listed(records.columns)}")
     for what, name in (("label", label), ("id", told.id), *(("column", name) for name in told.kinds)):
         if name is not None and name not in records.columns:
-            raise ValueError(f"there is no {what} {name!r} among the columns: {_listed(records.columns)}")
+            raise ValueError(f"there is no {what} {name!r} among the columns: {listed(records.columns)}")
+    check_classes(label, [name_of(value) for value in records.columns[label] if not is_missing(value)])
     columns = tuple(
         _column(name, list(values), told.kinds.get(name))
         for name, values in records.columns.items()
@@ -92,10 +91,12 @@ def _column(name: str, values: Sequence[Any], kind: str | None) -> Column:
     elif kind not in KINDS:
         raise ValueError(f"the kind of a column must be one of {', '.join(KINDS)}, got {kind!r}")
     if kind in AS_NUMBERS:
-        numbers = numbers_of(there, READERS[kind])
+        style, _ = best_style(kind, there)
+        numbers = numbers_of(there, READERS[kind][style])
         fine = numbers[np.isfinite(numbers)]
         scale = 86400.0 if kind == DATE else 1.0
-        return Column(name, kind, missing, float(np.float32(fine.mean() / scale)) if len(fine) else 0.0)
+        fill = float(np.float32(fine.mean() / scale)) if len(fine) else 0.0
+        return Column(name, kind, missing, fill, style=style)
     if kind == CATEGORY:
         names = len({name_of(value) for value in there})
         slots = names + max(LEAST_FREE, names) if names <= MOST_NAMES else 0
@@ -107,11 +108,12 @@ def _kind(name: str, there: Sequence[Any]) -> tuple[str, str]:
     """The kind of a column with these values, and why it is ignored if it is."""
     if not there:
         return IGNORED, "no value in the first rows"
+    if any(plain(value) is None for value in there):
+        return IGNORED, "lists and bytes are not read"
     if all(isinstance(value, bool | np.bool_) for value in there):
         return TRUTH, ""
     for kind in (NUMBER, TRUTH, DATE):
-        unreadable = int((numbers_of(there, READERS[kind]) == UNREADABLE).sum())
-        if unreadable <= (1 - SURE) * len(there):
+        if best_style(kind, there)[1] <= SLIPS:
             return (IGNORED, "it numbers the rows") if kind == NUMBER and _numbers_rows(name, there) else (kind, "")
     names = [name_of(value) or "" for value in there]
     if sum(len(name.split()) for name in names) / len(names) >= WORDS:
@@ -127,5 +129,17 @@ def _numbers_rows(name: str, there: Sequence[Any]) -> bool:
     return called and len(there) >= ROWS_OF_NAMES and len({name_of(value) for value in there}) == len(there)
 
 
-def _listed(names: Collection[str]) -> str:
+def check_classes(label: str, names: Sequence[str | None]) -> None:
+    """Refuse a label that measures something: its values are no classes."""
+    different = len(set(names))
+    fractions = sum(number_of(name) % 1 > 0 for name in names if number_of(name) != UNREADABLE)
+    if len(names) >= ROWS_OF_NAMES and different > len(names) / 2 and fractions > len(names) / 2:
+        raise ValueError(
+            f"the label {label!r} has {different:,} different numbers in {len(names):,} rows: it is a quantity, and "
+            "what can be learned is a class"
+        )
+
+
+def listed(names: Collection[str]) -> str:
+    """Names for a line of text, not too many of them."""
     return ", ".join(map(repr, names)) if len(names) <= 20 else f"{', '.join(map(repr, list(names)[:20]))}, ..."

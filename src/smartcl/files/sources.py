@@ -12,6 +12,7 @@ import numpy as np
 
 from smartcl.files.arrow_records import BLOCK_ROWS, arrow_records
 from smartcl.files.file_source import FileSource
+from smartcl.files.json_records import columns_of, flattened
 from smartcl.files.records import Block, Mark, Records, Values, Wanted
 
 #: The name of the one input of a source that is no file.
@@ -105,17 +106,14 @@ class RowSource:
 
     def _records(self, chunk: list[Any], wanted: Wanted | None) -> Records:
         rows = [self._row(item) for item in chunk]
-        seen = dict.fromkeys(name for row in rows for name in row)
-        names = list(seen) if wanted is None else list(wanted)
-        strangers = {} if wanted is None else {name: 0 for name in seen if name not in wanted}
-        columns = {name: [row.get(name) for row in rows] for name in names}
-        return Records(columns, len(rows), np.arange(len(rows)), {}, strangers)
+        strangers = {} if wanted is None else {name: 0 for row in rows for name in row if name not in wanted}
+        return Records(columns_of(rows, wanted), len(rows), np.arange(len(rows)), {}, strangers)
 
     def _row(self, item: Any) -> dict[str, Any]:
         if isinstance(item, tuple) and len(item) == 2 and isinstance(item[0], Mapping):
-            return {**{str(name): value for name, value in item[0].items()}, self.label: item[1]}
+            return {**flattened(item[0]), self.label: item[1]}
         if isinstance(item, Mapping):
-            return {str(name): value for name, value in item.items()}
+            return flattened(item)
         raise ValueError(f"rows must be dicts, or pairs of a dict and its label, got {type(item).__name__}")
 
 

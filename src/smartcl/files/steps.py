@@ -27,8 +27,12 @@ def steps(blocks: Iterable[Block], encoder: Encoder, size: int) -> Iterator[Step
     """Batches of ``size`` rows with a label, whatever the blocks are; the last may be smaller, or empty."""
     cutter = _Cutter(encoder)
     carried: dict[str, int] = {}
+    checked: set[str] = set()
     for block in blocks:
         records = block.parse(encoder.schema.wanted)
+        if block.input not in checked:
+            encoder.check_columns(block.input, records)
+            checked.add(block.input)
         known = carried.pop(block.input, block.known)
         if known > records.count:
             carried[block.input] = known - records.count

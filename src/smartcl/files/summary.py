@@ -60,7 +60,7 @@ def inspection(model: TableModel) -> dict[str, Any]:
         "held_by_class": dict(zip(model.classes, held.tolist(), strict=True)),
         "held_by_age": model.ages.by_rows(progress.rows),
         "offered": learner.memory.offered,
-        "doubt": getattr(learner, "doubt", None),
+        "doubt": None if getattr(learner, "given_up", False) else getattr(learner, "doubt", None),
         "drift": drift(model),
         "changes_noticed_after_rows": list(getattr(learner, "changes", ())),
         "accuracy_over_time": [

@@ -92,16 +92,21 @@ class TableModel:
     def answers(self, source: Source | Any, odd: Odd | None = None) -> Iterator[Answered]:
         """The model's answers to all rows of a source, block by block; it learns nothing."""
         given = source if hasattr(source, "blocks") else source_of(source, self.schema.label, PREDICT_ROWS)
+        checked: set[str] = set()
         for block in given.blocks({}):
-            yield self.answer(block, Odd() if odd is None else odd)
+            answered = self.answer(block, Odd() if odd is None else odd, block.input not in checked)
+            checked.add(block.input)
+            yield answered
 
-    def answer(self, block: Block, odd: Odd) -> Answered:
-        """The model's answers to the rows of one block."""
+    def answer(self, block: Block, odd: Odd, first: bool) -> Answered:
+        """The model's answers to the rows of one block, perhaps the first of its input."""
         records = block.parse(self.schema.wanted)
+        if first:
+            self.encoder.check_columns(block.input, records)
         rows = self.encoder.parse(records)
         found = [np.zeros((0, len(self.classes)))]
-        for first in range(0, len(rows), PREDICT_ROWS):
-            x = self.encoder.encode(rows.take(slice(first, first + PREDICT_ROWS)), odd)
+        for begin in range(0, len(rows), PREDICT_ROWS):
+            x = self.encoder.encode(rows.take(slice(begin, begin + PREDICT_ROWS)), odd)
             found.append(self.classifier.predict_proba(as_given(x)))
         ids = None if self.schema.id is None else list(records.columns.get(self.schema.id, [None] * len(rows)))
         return Answered(records, list(rows.labels), ids, self.classes, np.concatenate(found))

@@ -25,7 +25,7 @@ from smartcl.learners.model import Model
 from smartcl.learners.recipe import Recipe
 from smartcl.learners.sceptic import ROTATION, Sceptic, Taught
 from smartcl.learners.smart import SMART, SmartSettings, schematic
-from smartcl.learners.weights import take_samples, weight_of, weighted_mean
+from smartcl.learners.weights import narrowed_samples, take_samples, weight_of, weighted_mean
 from smartcl.memory import Observation
 from smartcl.memory.schematic_memory import ExtraColumns
 from smartcl.network.inputs import Prepared, join_alike
@@ -142,16 +142,16 @@ class Adaptive(Sceptic):
         self._held_out = self.rng.random(len(new[1])) < (0 if self.given_up else 1 / RESERVE)
         if self._held_out.all():
             self._held_out[0] = False
-        self.learn_rows(take_samples(new, torch.from_numpy(np.flatnonzero(~self._held_out))))
+        self.learn_rows(narrowed_samples(take_samples(new, torch.from_numpy(np.flatnonzero(~self._held_out)))))
         self.rows_seen += len(new[1])
 
     def learn_rows(self, new: Labelled) -> None:
         self.regard_classes(new)
         steps, stored = self.evidence.pace.steps(self.recipe.iterations), self.recalled()
         if not self.given_up:
-            answers = torch.zeros(0) if stored is None else self.opinion(stored[0])
+            lesson = torch.zeros(0) if stored is None else self.lessons(*stored)
             for place in self.draws(stored, round(self.recipe.replay * (1 - self.doubt / 2)), steps):
-                self.model.descend(self.cautious_loss(new, taught(stored, answers, place)))
+                self.cautious_step(new, taught(stored, lesson, place))
             self.contradicted = self.updated_share(new)
         for place in self.draws(stored, PLAIN.replay, steps):
             self.teach(self.plain, new, None if stored is None or place is None else take_samples(stored, place))
@@ -346,12 +346,12 @@ def teach(model: Model, some: Labelled, others: Labelled) -> None:
     model.descend(F.cross_entropy(logits, torch.cat([some[1], others[1]])))
 
 
-def taught(stored: Labelled | None, answers: torch.Tensor, place: torch.Tensor | None) -> Taught | None:
-    """What a step of the guarded network replays, with its teacher's answers."""
+def taught(stored: Labelled | None, lesson: torch.Tensor, place: torch.Tensor | None) -> Taught | None:
+    """What a step of the guarded network replays, with its teacher's lessons."""
     if stored is None or place is None:
         return None
     some = take_samples(stored, place)
-    return Taught(*some, answers[place], weight_of([some]))
+    return Taught(*some, lesson[place], weight_of([some]))
 
 
 @torch.no_grad()

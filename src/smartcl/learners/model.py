@@ -64,10 +64,10 @@ class Model:
         if self.network.table is not None and isinstance(rows, SparseInput):
             self.network.table.activate(rows.indices)
 
-    def descend(self, loss: torch.Tensor) -> None:
-        """One optimizer step on the loss and the penalties."""
+    def descend(self, output: torch.Tensor, slope: torch.Tensor | None = None) -> None:
+        """One optimizer step on the penalties and the loss: the output itself, or one of this slope at it."""
         self.optimizer.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
+        output.backward(slope)  # type: ignore[no-untyped-call]
         for regularizer in self.regularizers:
             regularizer.add_gradient(self.network)
         self.optimizer.step()

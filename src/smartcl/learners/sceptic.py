@@ -18,13 +18,14 @@ import torch.nn.functional as F
 from smartcl.data.batch import Batch, Ints
 from smartcl.learners.class_counts import overstated, standing
 from smartcl.learners.learner import Labelled, Learner
-from smartcl.learners.losses import confident_distillation, exponents, robust_cross_entropy
+from smartcl.learners.losses import by_logit, exponents, lesson_slope, lessons, robust_slope, targets
 from smartcl.learners.recipe import Training
-from smartcl.learners.weights import weight_of, weighted
+from smartcl.learners.weights import narrowed_samples, weight_of, weighted
 from smartcl.memory import SampleStore
 from smartcl.memory.grading import Judge
 from smartcl.memory.schematic_memory import Observation
-from smartcl.network.inputs import Prepared, drop_inputs, take_inputs
+from smartcl.network.dropout import drop_inputs
+from smartcl.network.inputs import Prepared, take_inputs
 from smartcl.saved import Saved
 from smartcl.selection.fair_reservoir import ENSURED
 
@@ -49,12 +50,16 @@ class Scepticism(Training):
 
 
 class Taught(NamedTuple):
-    """Stored samples, their labels, and the averaged network's answers before the batch was learned."""
+    """Stored samples, their labels, and what the averaged network taught of them before the batch was learned."""
 
     rows: Prepared
     y: torch.Tensor
-    answers: torch.Tensor
+    lesson: torch.Tensor
     weight: torch.Tensor | None = None
+
+    @property
+    def samples(self) -> Labelled:
+        return weighted((self.rows, self.y), self.weight, None)
 
 
 class Sceptic(Learner):
@@ -82,8 +87,9 @@ class Sceptic(Learner):
 
     def learn(self, new: Labelled, task: int | None) -> None:
         self.regard_classes(new)
+        new = narrowed_samples(new)
         for replay in self.replays(self.draw_all()):
-            self.model.descend(self.cautious_loss(new, replay))
+            self.cautious_step(new, replay)
         self.contradicted = self.updated_share(new)
 
     def regard_classes(self, new: Labelled) -> None:
@@ -111,34 +117,52 @@ class Sceptic(Learner):
         stored = self.recall(self.memory.store, drawn)
         (rows, y), weight = stored, weight_of([stored])
         self.model.expect(rows)
-        answers = self.opinion(rows)
+        lesson = self.lessons(rows, y)
         for index in draws:
             place = torch.from_numpy(np.searchsorted(drawn, index))
-            yield Taught(take_inputs(rows, place), y[place], answers[place], None if weight is None else weight[place])
+            yield Taught(take_inputs(rows, place), y[place], lesson[place], None if weight is None else weight[place])
+
+    @property
+    def pull(self) -> float:
+        """How strongly the teacher pulls: the less, the more the labels it has learned from are doubted."""
+        return self.recipe.distill * (1 - self.doubt)
 
     @torch.no_grad()
-    def opinion(self, rows: Prepared) -> torch.Tensor:
-        """The averaged network's probabilities, if anyone listens to them."""
-        if not self.recipe.distill:
+    def lessons(self, rows: Prepared, y: torch.Tensor) -> torch.Tensor:
+        """The averaged network's probabilities where it is sure of the label, if anyone listens to them."""
+        if not self.pull:
             return torch.zeros(len(rows), self.spec.n_classes)
-        answers: torch.Tensor = self.model.predictor(rows).softmax(dim=1)
-        return answers
+        return lessons(self.model.predictor(rows).softmax(dim=1), y)
 
-    def cautious_loss(self, new: Labelled, replay: Taught | None) -> torch.Tensor:
-        """The robust loss of the batch and the stored samples, and the teacher's pull on the latter."""
-        parts = [new] if replay is None else [new, weighted((replay.rows, replay.y), replay.weight, None)]
+    def cautious_step(self, new: Labelled, replay: Taught | None) -> None:
+        """One step on the batch and the stored samples: by the robust loss, and the teacher's pull on the latter."""
+        parts = [new] if replay is None else [new, replay.samples]
+        logits = self.answered(*(rows for rows, _ in parts))
+        self.model.descend(logits, self.cautious_slope(logits.detach(), parts, replay))
+
+    def answered(self, *parts: Prepared) -> torch.Tensor:
+        """The network's logits while it learns: some of the inputs are dropped."""
+        logits: torch.Tensor = self.model.network(*(drop_inputs(rows, self.recipe.dropout, self.rng) for rows in parts))
+        return logits
+
+    @torch.no_grad()
+    def cautious_slope(self, logits: torch.Tensor, parts: Sequence[Labelled], replay: Taught | None) -> torch.Tensor:
+        """The slope of the loss at these logits of the parts."""
         y = torch.cat([labels for _, labels in parts])
-        rows = (drop_inputs(part, self.recipe.dropout, self.rng) for part, _ in parts)
-        logits = self.model.network(*rows)
-        among, answers = self.regarded(logits, len(new[1]))
+        n_new = len(parts[0][1])
+        among, answers = self.regarded(logits, n_new)
+        target = targets(y, logits.shape[1], self.recipe.smoothing, among)
         exponent = exponents(answers, y, self.recipe.robust * self.doubt)
-        loss = robust_cross_entropy(answers, y, exponent, self.recipe.smoothing, among, weight_of(parts))
-        pull = self.recipe.distill * (1 - self.doubt)
-        if pull and replay is not None:
-            plain = answers if self.overstated is None else logits.log_softmax(dim=1)
-            taught = plain[len(new[1]) :]
-            loss = loss + pull * confident_distillation(taught, replay.answers, replay.y, replay.weight)
-        return loss
+        slope = robust_slope(answers, target, exponent, weight_of(parts))
+        if not self.pull or replay is None:
+            return by_logit(slope, answers)
+        taught = self.pull * lesson_slope(replay.lesson, replay.weight)
+        if self.overstated is None:
+            slope[n_new:] += taught
+            return by_logit(slope, answers)
+        slope = by_logit(slope, answers)
+        slope[n_new:] += by_logit(taught, logits[n_new:].log_softmax(dim=1))
+        return slope
 
     def regarded(self, logits: torch.Tensor, n_new: int) -> tuple[torch.Tensor | None, torch.Tensor]:
         """How much each class counts against each sample, the new ones first, and the log-probabilities then."""

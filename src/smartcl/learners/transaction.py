@@ -77,7 +77,9 @@ class Transactional:
         with self._reading():
             for table in self._tables:
                 table.finish_batch()
-            self._finished = self._as_it_is()
+            finished = self._as_it_is()
+            finished._finished = None  # or each finished batch would hold on to the one before it
+            self._finished = finished
 
     @contextmanager
     def finished(self) -> Iterator[Self]:

@@ -9,7 +9,7 @@ from smartcl.memory import format_bytes
 from smartcl.paper.experiments.catalogue import TABLES
 from smartcl.paper.experiments.table import Row, Table
 from smartcl.paper.report.charts import Axis, Point, Series, line_chart
-from smartcl.paper.report.loaded_runs import REFERENCE, Runs, numbers
+from smartcl.paper.report.loaded_runs import REFERENCES, Runs, numbers
 from smartcl.paper.report.page_figure import PageFigure, key_of
 
 PAPER = "published (10 runs)"
@@ -42,7 +42,7 @@ def column_bytes(table: Table, column: str, runs: Runs) -> float | None:
     sizes = [
         result["budget_bytes"]
         for row in table.rows
-        if row.method != REFERENCE
+        if row.method not in REFERENCES
         for result in runs.of_cell(table, row, column)
         if "budget_bytes" in result
     ]
