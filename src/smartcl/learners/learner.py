@@ -13,7 +13,7 @@ import torch
 
 from smartcl.data.batch import Batch, Bools, Ints, Rows, take_rows
 from smartcl.data.spec import InputSpec
-from smartcl.learners.checks import check_batch, check_rows, generator_state, largest
+from smartcl.learners.checks import check_batch, check_rows, largest
 from smartcl.learners.class_counts import ClassCounts
 from smartcl.learners.extra_columns import check_logits, check_task
 from smartcl.learners.ids import id_column, id_dtype, saved_with_ids
@@ -33,7 +33,7 @@ from smartcl.network.plain import PlainNetwork, plain_network
 from smartcl.network.scaling import InputScale
 from smartcl.network.wrapped import ModuleSource
 from smartcl.regularizers.regularizer import Regularizer
-from smartcl.saved import Saved
+from smartcl.saved import Saved, generator_state
 
 PREDICT_ROWS = 2048
 #: More than any network here has: a saved count beyond it is damage.
