@@ -24,7 +24,7 @@ from smartcl.persistence import write_file
 OLD_NAMES = ("dataset", "method", "memory", "noise", "seed")
 
 #: Settings that methods did not have, and what they were as if they had.
-ADDED = {"precision": "plain"}
+ADDED = {"precision": "plain", "memory_first": False}
 
 #: What was a method's own once, and is not any more: a file that is silent about it may mean this.
 FORMER: dict[str, dict[str, Any]] = {"smart": {"precision": "plain"}}
