@@ -27,7 +27,7 @@ PATH = Path(__file__).parent / "results.json"
 NAMES = (
     *("step", "gss_greedy", "held", "selection", "fisher", "methods"),
     *("scaling", "million", "sparse", "speedup", "planted", "rare", "imports"),
-    *("reading", "own_loop"),
+    *("reading", "own_loop", "own_network", "coders", "grading"),
 )
 #: Run by name only: they take long, or an environment of their own (``make bench-peers``).
 LONG = ("attack", "soak", "easy", "predicting", "peers")

@@ -12,14 +12,18 @@ from smartcl.data.spec import InputSpec
 TOO_LARGE = "x must fit single precision: it contains values, or sums of duplicate entries, beyond 3.4e38"
 
 
-def check_width(x: Rows, spec: InputSpec) -> None:
+def flat_rows(x: Rows, spec: InputSpec) -> Rows:
+    """Rows of the right width, one dimension each."""
+    if isinstance(x, torch.Tensor) and spec.shape is not None and tuple(x.shape[1:]) == spec.shape:
+        x = x.flatten(1)
     if x.ndim != 2 or x.shape[1] != spec.n_features:
         raise ValueError(f"x must have {spec.n_features} features, got the shape {tuple(x.shape)}")
+    return x
 
 
 def check_rows(x: Rows, spec: InputSpec) -> Rows:
     """Rows a network of this spec can take: right width, finite numbers, dense or sparse as the stream is."""
-    check_width(x, spec)
+    x = flat_rows(x, spec)
     if isinstance(x, torch.Tensor):
         return _to_sparse(_check_dense(x)) if spec.sparse else _check_dense(x)
     if not np.issubdtype(x.dtype, np.number) or np.issubdtype(x.dtype, np.complexfloating):

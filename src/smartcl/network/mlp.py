@@ -146,7 +146,7 @@ class MLP(Network):
         return self._twin(first).requires_grad_(False)
 
     def _twin(self, first: MatrixLayer | RowTableLayer | AveragedRowTableLayer) -> MLP:
-        twin = MLP.__new__(MLP)
+        twin = type(self).__new__(type(self))
         nn.Module.__init__(twin)
         twin.init, twin.first = self.init, with_own_weights(first)
         twin.layers = nn.ModuleList(map(with_own_weights, self.layers))
