@@ -26,10 +26,10 @@ images' bytes it fits with seed 0 too, and that reaches 92.6 instead of 74.4. FS
 fit, because its spacing doubles (225 to 364 of 397 at 400 images), and stays below the published cells at 400 and 500:
 the authors' code, when it thins out, goes over the memory before the newcomers, ours over all in random order. *Memory
 first* is their order (docs/method.md). ER-ACE leaves out of a batch's loss the classes that are not in it; here both
-labels always are, so it is plain replay to the last bit. `smart` is ours, at the same bytes. *With smart's training* are the memories of
-others, whole images, learned from with all of `smart`'s training: same network, guards and averaged weights. What
-`smart` has more than they, its memory buys; what they have more than ER and DER++, the training. *Joint training,
-smart's training* is the ceiling that belongs to `smart`: every sample kept, the same training.""",
+labels always are, so it is plain replay to the last bit. `smart` is ours, at the same bytes. *With smart's training*
+are the memories of others, whole images, learned from with all of `smart`'s training: same network, guards and averaged
+weights. What `smart` has more than they, its memory buys; what they have more than ER and DER++, the training. *Joint
+training, smart's training* is the ceiling that belongs to `smart`: every sample kept, the same training.""",
     "table2": """`foreign` noise: a training image gets a uniformly random other digit's label before tasks are cut.
 The public code's own draw is skewed (it never draws 9; a ratio of 0.3 changes 26% of the labels); this is the clean
 version of the same idea. GSS-Clust, FSS-Clust and GSS-IQP come within four points of every published cell. *SMART,
