@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from smartcl.estimator_input import loaded_arguments, saved_arguments
 from smartcl.fitted import Fitted
 from smartcl.network.onnx_graph import save_network
-from smartcl.network.plain import PlainNetwork
+from smartcl.network.plain import PlainNetwork, PlainPool
 from smartcl.persistence import attached, detached, load_state, save_state
 from smartcl.saved import Saved
 
@@ -50,7 +50,7 @@ class SavedEstimator(BaseEstimator):  # type: ignore[misc]
             }
             save_state(folder, state, only)
 
-    def to_torch(self) -> PlainNetwork:
+    def to_torch(self) -> PlainNetwork | PlainPool:
         """A plain PyTorch module from raw rows to probabilities, columns as in ``classes_``; it shares nothing."""
         check_is_fitted(self)
         with self._fitted.learner.finished() as learner:

@@ -23,7 +23,7 @@ from smartcl.persistence import write_file
 OLD_NAMES = ("dataset", "method", "memory", "noise", "seed")
 
 #: Settings that methods did not have, and what they were as if they had.
-ADDED = {"precision": "plain"}
+ADDED = {"precision": "plain", "memory_first": False}
 
 
 @dataclass(frozen=True)
