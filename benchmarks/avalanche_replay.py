@@ -26,7 +26,7 @@ from smartcl.paper.datasets.mnist import FILES, load_mnist
 IMAGES = 200
 NBYTES = IMAGES * 784
 MINIBATCH = 100
-SEEDS = (0, 1, 2)
+SEEDS = (0,)
 
 
 def split_mnist(seed: int, folder: Path) -> Any:
@@ -73,7 +73,7 @@ if __name__ == "__main__":
         both = [[learned(ours, seed, Path(scratch)) for ours in (False, True)] for seed in SEEDS]
     (theirs, their_time, whole), (ours, our_time, held) = np.mean(both, axis=0)
     report(
-        (f"Avalanche's Replay, {IMAGES} images: accuracy, mean of {len(SEEDS)} seeds", theirs, "-"),
+        (f"Avalanche's Replay, {IMAGES} images: accuracy, {len(SEEDS)} seed", theirs, "-"),
         (f"the same with our storage policy, {NBYTES:,} bytes: accuracy", ours, "-"),
         ("points more", ours - theirs, "> 0"),
         ("CPU time of a step, ours / Avalanche's, storing included", our_time / their_time, "<= 1"),
