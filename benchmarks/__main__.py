@@ -18,7 +18,7 @@ HERE = Path(__file__).parent
 NAMES = (
     *("step", "gss_greedy", "held", "selection", "fisher", "methods"),
     *("scaling", "million", "sparse", "speedup", "planted", "rare", "units", "imports", "attack"),
-    *("reading", "soak", "own_loop", "own_network"),
+    *("reading", "soak", "own_loop", "own_network", "coders", "grading"),
 )
 
 

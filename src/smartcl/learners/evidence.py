@@ -265,7 +265,7 @@ class Evidence:
     def whole_merit(self) -> Floats:
         """By the past, as it would be without coarse values, and by the present, as far as its inputs are the same."""
         blurred = self.came.accuracy - self.held.accuracy if self.held.asked else 0.0
-        weight = max(PRESENT_WEIGHT, self.likeness.common)
+        weight = max(PRESENT_WEIGHT, 2 * self.likeness.common - 1)
         return (1 - weight) * (self.past.accuracy + blurred) + weight * self.present.accuracy
 
     def state_dict(self) -> dict[str, Any]:

@@ -113,5 +113,6 @@ def quick(table: Table) -> Table:
     >>> [row.method for row in small.rows], small.columns, small.seeds
     (['smart', 'er'], ('100', '300'), 1)
     """
-    rows = tuple(row for row in table.rows if row.method in ("er", "smart"))
-    return replace(table, rows=rows[:2] or table.rows[:2], columns=table.columns[:3:2], seeds=1)
+    first = {row.method: row for row in reversed(table.rows)}
+    rows = tuple(row for row in table.rows if row.method in ("er", "smart") and row is first[row.method])
+    return replace(table, rows=rows or table.rows[:2], columns=table.columns[:3:2], seeds=1)
