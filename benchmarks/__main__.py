@@ -18,7 +18,7 @@ HERE = Path(__file__).parent
 NAMES = (
     *("step", "gss_greedy", "held", "selection", "fisher", "methods"),
     *("scaling", "million", "sparse", "speedup", "planted", "rare", "imports", "attack"),
-    *("reading", "soak"),
+    *("reading", "soak", "own_loop", "own_network"),
 )
 
 

@@ -27,9 +27,11 @@ def test_the_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     blocks = BLOCK.findall(page.read_text(encoding="utf-8"))
     commands = 0
     try:
-        for kind, text in blocks:
+        for number, (kind, text) in enumerate(blocks):
             if kind == "python":
-                example = doctest.DocTestParser().get_doctest(text, names, page.name, str(page), 0)
+                # doctest looks up lines by this name: those of a function of an earlier block must not be this one's
+                name = f"{page.name} block {number}"
+                example = doctest.DocTestParser().get_doctest(text, names, name, str(page), 0)
                 runner.run(example, clear_globs=False)
                 names.update(example.globs)
             else:

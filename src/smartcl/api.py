@@ -10,6 +10,7 @@ from smartcl.learners.learner import Learner
 from smartcl.learners.methods import METHODS, build_learner, register_method
 from smartcl.learners.recipe import Recipe
 from smartcl.memory.pool import Pool, Selection, Selector
+from smartcl.own_loop import ReplayMemory
 from smartcl.regularizers.regularizer import Regularizer
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ __all__ = [
     "Pool",
     "Recipe",
     "Regularizer",
+    "ReplayMemory",
     "Selection",
     "Selector",
     "SmartClassifier",

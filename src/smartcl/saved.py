@@ -190,6 +190,20 @@ class Saved:
             self.refuse(name, f"has the shape {found}, must be {shape}")
 
 
+def generator_state(saved: Saved) -> dict[str, Any]:
+    """The saved state of a NumPy generator, or a ``StateError``."""
+    like = np.random.default_rng(0).bit_generator
+    if saved.text("bit_generator") != type(like).__name__:
+        saved.refuse("bit_generator", f"must be {type(like).__name__}")
+    words = saved.part("state")
+    return {
+        "bit_generator": type(like).__name__,
+        "state": {"state": words.whole("state", 0, 2**128 - 1), "inc": words.whole("inc", 0, 2**128 - 1)},
+        "has_uint32": saved.whole("has_uint32", 0, 1),
+        "uinteger": saved.whole("uinteger", 0, 2**32 - 1),
+    }
+
+
 def _kind(thing: object) -> str:
     return "None" if thing is None else f"of the type {type(thing).__name__}"
 

@@ -159,6 +159,7 @@ SETTINGS: Mapping[str, Kind] = {
     "dropout": SHARE,
     "robust": Real(0.0, 1.0),
     "distill": STRENGTH,
+    "dark": STRENGTH,
     "alpha": STRENGTH,
     "beta": STRENGTH,
     "strength": STRENGTH,

@@ -8,6 +8,8 @@ import torch
 
 from smartcl import Batch, InputSpec, build_learner
 from smartcl.learners.adaptive import Adaptive
+from smartcl.learners.worlds import in_common
+from smartcl.memory import SampleStore
 from smartcl.selection.roles import ASLEEP, HELD_OUT
 
 
@@ -102,5 +104,53 @@ def test_resuming_goes_on_bit_for_bit(after_reversal: tuple[Adaptive, list[float
 
 def test_a_stream_that_no_longer_teaches_gets_fewer_steps() -> None:
     rng, model = np.random.default_rng(4), learner(hidden=(32, 32), iterations=10)
-    feed(model, *plane(rng, 6000, sign=1))
+    feed(model, *plane(rng, 7000, sign=1))
     assert model.evidence.pace.share < 0.4
+
+
+def test_the_answer_is_the_mean_of_the_networks_by_their_shares(after_reversal: tuple[Adaptive, list[float]]) -> None:
+    model, _ = after_reversal
+    rows = torch.from_numpy(plane(np.random.default_rng(5), 40, sign=-1)[0])
+    expected = torch.zeros(40, 2, dtype=torch.float64)
+    for share, each in zip(model.shares, (model.model, model.plain, model.line, model.scout), strict=True):
+        with torch.no_grad():
+            expected += share * each.average.network(model.prepared(rows)).double().softmax(dim=1)  # type: ignore[union-attr]
+    assert torch.allclose(model.predict_proba(rows).double(), expected, atol=1e-6)
+    assert model.shares.sum() == pytest.approx(1.0)
+
+
+def test_a_world_that_comes_back_is_known_at_the_second_batch() -> None:
+    rng, model = np.random.default_rng(6), learner()
+    feed(model, *plane(rng, 1500, sign=1))
+    feed(model, *plane(rng, 1500, sign=-1))
+    right = feed(model, *plane(rng, 300, sign=1))
+    assert right[0] < 0.3
+    assert np.mean(right[1:]) > 0.9
+    assert len(model.changes) == 2
+
+
+def test_the_scout_and_the_line_are_never_taught_what_is_held_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, taught = learner(), []
+    rng = np.random.default_rng(7)
+    feed(model, *plane(rng, 300, sign=1))
+    recall = model.recall
+
+    def noting(store: SampleStore, index: np.ndarray) -> object:
+        taught.append(store.extra["role"][index])
+        return recall(store, index)
+
+    new = (model.prepared(torch.from_numpy(plane(rng, 50, sign=1)[0])), torch.zeros(50, dtype=torch.int64))
+    model.regard_classes(new)
+    monkeypatch.setattr(model, "recall", noting)
+    model.teach_scout(new, steps=1)
+    model.teach_line(new, steps=1)
+    assert (model.roles == HELD_OUT).any()
+    assert len(taught) == 2
+    assert not any((roles == HELD_OUT).any() for roles in taught)
+
+
+@pytest.mark.parametrize(("shift", "low", "high"), [(0.0, 0.7, 1.0), (4.0, 0.0, 0.2)])
+def test_what_inputs_have_in_common(shift: float, low: float, high: float) -> None:
+    rng, spec = np.random.default_rng(8), InputSpec(2, 2)
+    here, there = (torch.from_numpy(rng.normal(size=(300, 2)).astype(np.float32)) for _ in range(2))
+    assert low <= in_common(here, there + shift, spec, rng) <= high

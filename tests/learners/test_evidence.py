@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from smartcl.learners.evidence import Alertness, Duel, Pace
+from smartcl.learners.evidence import Alertness, Duel, Pace, Record, shares
 from smartcl.saved import Saved, StateError
 
 
@@ -40,10 +40,10 @@ def test_the_pace_falls_where_nothing_changes_and_rises_at_once() -> None:
     rng = np.random.default_rng(3)
     pace = Pace()
     for _ in range(200):
-        pace = pace.after(rng.binomial(50, 0.1) / 50, 50)
+        pace = pace.after(rng.binomial(50, 0.1) / 50, 50, jumped=False)
     assert pace.steps(20) <= 8
     for _ in range(4):
-        pace = pace.after(0.7, 50)
+        pace = pace.after(0.7, 50, jumped=False)
     assert pace.steps(20) == 20
 
 
@@ -52,3 +52,17 @@ def test_evidence_is_saved_and_damage_refused() -> None:
     assert Duel.from_state(Saved(duel.state_dict(), "duel")) == duel
     with pytest.raises(StateError):
         Duel.from_state(Saved({**duel.state_dict(), "first": -1.0}, "duel"))
+
+
+def test_a_record_is_saved_and_damage_refused() -> None:
+    record = Record((3.0, 4.0), 5.0)
+    assert Record.from_state(Saved(record.state_dict(), "record"), count=2) == record
+    for damage in ({"right": [6.0, 1.0]}, {"right": [1.0]}, {"asked": -1.0}):
+        with pytest.raises(StateError):
+            Record.from_state(Saved({**record.state_dict(), **damage}, "record"), count=2)
+
+
+def test_shares_fall_by_e_with_each_hundredth_and_small_ones_are_none() -> None:
+    assert shares(np.array([0.90, 0.89, 0.80]), asked=1000) == pytest.approx(
+        [1 / (1 + np.exp(-1)), 1 / (1 + np.e), 0.0]
+    )

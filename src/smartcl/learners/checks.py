@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import torch
 from scipy import sparse
 
 from smartcl.data.batch import Batch, Rows
 from smartcl.data.spec import InputSpec
-from smartcl.saved import Saved
 
 TOO_LARGE = "x must fit single precision: it contains values, or sums of duplicate entries, beyond 3.4e38"
 
@@ -57,20 +54,6 @@ def largest(x: Rows) -> float:
     """The largest absolute value of some rows."""
     values = x.numpy() if isinstance(x, torch.Tensor) else x.data
     return float(np.abs(values.astype(np.float64)).max(initial=0.0))
-
-
-def generator_state(saved: Saved) -> dict[str, Any]:
-    """The saved state of a NumPy generator, or a ``StateError``."""
-    like = np.random.default_rng(0).bit_generator
-    if saved.text("bit_generator") != type(like).__name__:
-        saved.refuse("bit_generator", f"must be {type(like).__name__}")
-    words = saved.part("state")
-    return {
-        "bit_generator": type(like).__name__,
-        "state": {"state": words.whole("state", 0, 2**128 - 1), "inc": words.whole("inc", 0, 2**128 - 1)},
-        "has_uint32": saved.whole("has_uint32", 0, 1),
-        "uinteger": saved.whole("uinteger", 0, 2**32 - 1),
-    }
 
 
 def _check_dense(x: torch.Tensor) -> torch.Tensor:

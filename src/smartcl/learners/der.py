@@ -21,6 +21,7 @@ from smartcl.learners.learner import Labelled, Learner
 from smartcl.learners.recipe import Training
 from smartcl.learners.weights import weight_of, weighted_cross_entropy
 from smartcl.memory.schematic_memory import ExtraColumns, Observation
+from smartcl.network.inputs import Prepared
 from smartcl.selection.reservoir import Reservoir
 
 
@@ -44,41 +45,46 @@ class DERSettings(Training):
     whole: bool = True
 
 
-class DERpp(Learner):
-    """``loss(new) + α·‖logits − stored logits‖² + β·loss(replayed)``, the last two on draws of their own.
-
-    The logits are stored, at half precision and charged, when the sample is.
-    """
+class StoredLogits(Learner):
+    """A learner that stores the logits each sample got when it was stored, at half precision and charged."""
 
     extra_dtypes: ClassVar[Mapping[str, str] | None] = {"logits": "float16"}
-
-    def __init__(self, spec: InputSpec, memory: str | int, settings: DERSettings, seed: int = 0) -> None:
-        super().__init__(spec, memory, settings, Reservoir(), whole=settings.whole, seed=seed)
-        self.alpha, self.beta = settings.alpha, settings.beta
 
     def extra_columns(self, batch: Batch) -> ExtraColumns:
         with torch.no_grad():
             logits = self.model.network(self.prepared(batch.x))
         return {"logits": logits_column(logits, self.spec.n_classes)}
 
+    def remember(self, batch: Batch) -> Observation:
+        self.memory.store = widen_logits(self.memory.store, self.spec.n_classes)
+        return super().remember(batch)
+
+    def draw_dark(self, count: int) -> tuple[Prepared, torch.Tensor]:
+        """So many stored samples, drawn without replacement, and their logits."""
+        store = self.memory.store
+        index = self.rng.choice(len(store), count, replace=False)
+        return self.recall(store, index)[0], torch.from_numpy(store.extra["logits"][index]).float()
+
+
+class DERpp(StoredLogits):
+    """``loss(new) + α·‖logits − stored logits‖² + β·loss(replayed)``, the last two on draws of their own."""
+
+    def __init__(self, spec: InputSpec, memory: str | int, settings: DERSettings, seed: int = 0) -> None:
+        super().__init__(spec, memory, settings, Reservoir(), whole=settings.whole, seed=seed)
+        self.alpha, self.beta = settings.alpha, settings.beta
+
     def train_step(self, new: Labelled, replay: Labelled | None) -> None:
         self.model.descend(self.loss([new]) if replay is None else self.dark_loss(new, replay))
 
     def dark_loss(self, new: Labelled, replay: Labelled) -> torch.Tensor:
         """All three terms, in one pass."""
-        store = self.memory.store
-        index = self.rng.choice(len(store), len(replay[1]), replace=False)
-        stored = torch.from_numpy(store.extra["logits"][index]).float()
-        (rows, y), (again, y_again), (dark, _) = new, replay, self.recall(store, index)
-        logits = self.model.network(rows, again, dark).split([len(y), len(y_again), len(index)])
+        dark, stored = self.draw_dark(len(replay[1]))
+        (rows, y), (again, y_again) = new, replay
+        logits = self.model.network(rows, again, dark).split([len(y), len(y_again), len(stored)])
         smoothing = self.recipe.smoothing
         fresh = weighted_cross_entropy(logits[0], y, smoothing, weight_of([new]))
         replayed = weighted_cross_entropy(logits[1], y_again, smoothing, weight_of([replay]))
         return fresh + self.beta * replayed + self.alpha * dark_distance(logits[2], stored)
-
-    def remember(self, batch: Batch) -> Observation:
-        self.memory.store = widen_logits(self.memory.store, self.spec.n_classes)
-        return super().remember(batch)
 
 
 def derpp(spec: InputSpec, memory: str | int, settings: DERSettings, seed: int = 0) -> Learner:

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
 
 from smartcl.data.batch import Bools
 from smartcl.saved import Saved
+
+Floats: TypeAlias = NDArray[np.float64]
 
 
 class Noted:
@@ -54,11 +60,6 @@ class Duel(Noted):
         return (self.second - self.first) / self.asked if self.asked else 0.0
 
     @property
-    def doubt(self) -> float:
-        """The standard error of the gap, were the questions independent."""
-        return math.sqrt(self.first + self.second + 1) / self.asked if self.asked else 1.0
-
-    @property
     def sureness(self) -> float:
         """The gap in standard errors."""
         return (self.second - self.first) / math.sqrt(self.first + self.second) if self.first + self.second else 0.0
@@ -102,12 +103,71 @@ class Alertness(Noted):
         return Alertness(self.usual + rate * (errors - self.usual), self.batches + 1)
 
 
-#: How fast the two averages of the errors follow.
-LATELY, LONG = 0.2, 0.04
-#: The least share of the steps that a batch gets.
-LEAST = 0.1
-#: By how much the share falls at a batch that brought nothing new, and rises at one that did.
-SLOWER, FASTER = 0.93, 2.0
+@dataclass(frozen=True)
+class Record:
+    """Of the questions asked lately, how many each of several got right.
+
+    >>> import numpy as np
+    >>> Record().after([np.array([True, False]), np.array([True, True])], memory=1.0).accuracy
+    array([0.5, 1. ])
+    """
+
+    right: tuple[float, ...] = ()
+    asked: float = 0.0
+
+    @property
+    def accuracy(self) -> Floats:
+        return np.array(self.right) / max(self.asked, 1.0)
+
+    def after(self, answers: Sequence[Bools], memory: float) -> Record:
+        """With these answers counted in, and so much of the earlier ones left."""
+        before = self.right or (0.0,) * len(answers)
+        right = tuple(memory * old + float(new.sum()) for old, new in zip(before, answers, strict=True))
+        return Record(right, memory * self.asked + len(answers[0]))
+
+    def weaker(self, share: float) -> Record:
+        """As if so much less had been asked."""
+        return Record(tuple(share * old for old in self.right), share * self.asked)
+
+    def state_dict(self) -> dict[str, Any]:
+        return {"right": list(self.right), "asked": self.asked}
+
+    @classmethod
+    def from_state(cls, saved: Saved, count: int) -> Record:
+        """What ``state_dict`` described, of so many."""
+        asked, right = saved.number("asked", 0.0), saved.items("right")
+        if len(right) not in (0, count) or not all(type(each) is float and 0 <= each <= asked for each in right):
+            saved.refuse("right", f"must be {count} numbers of answers, none above {asked:g}")
+        return cls(tuple(right), asked)
+
+
+#: So much less accuracy, and an answer counts e times less; who would have less than this share has none.
+TEMPER, LEAST_SHARE = 0.01, 0.1
+#: Of a few answers the accuracy is not known that well: then so many times the root of their number is it.
+SHYNESS = 0.2
+
+
+def shares(merit: Floats, asked: float) -> Floats:
+    """How much each of several answers counts, by how often those who give them were right when so many were asked.
+
+    >>> shares(np.array([0.9, 0.9, 0.5]), asked=1000)
+    array([0.5, 0.5, 0. ])
+    >>> shares(np.array([0.9, 0.8, 0.9]), asked=4).round(2)
+    array([0.42, 0.16, 0.42])
+    """
+    weight = np.exp((merit - merit.max()) / max(TEMPER, SHYNESS / math.sqrt(max(asked, 1.0))))
+    weight[weight < LEAST_SHARE * weight.sum()] = 0.0
+    result: Floats = weight / weight.sum()
+    return result
+
+
+#: Batches in which nothing changes before the steps become fewer, and as many again after a rise that was no jump.
+CALM, CALM_AGAIN = 60, 10
+#: How fast three averages of the errors follow; by how many standard errors the first two must be off the third.
+QUICK, SLOW, LEVEL = 0.2, 0.05, 0.02
+QUICK_RISE, SLOW_CHANGE = 2.5, 2.0
+#: The share of its steps left with each further batch in which nothing changes, and the least there is.
+SLOWER, LEAST = 0.93, 0.1
 
 
 @dataclass(frozen=True)
@@ -115,25 +175,90 @@ class Pace(Noted):
     """The share of its steps that a batch is worth: all while errors rise or fall, ever fewer while nothing changes.
 
     >>> pace = Pace()
-    >>> for _ in range(60):
-    ...     pace = pace.after(0.02, 50)
-    >>> pace.steps(20), pace.after(0.5, 50).after(0.5, 50).after(0.5, 50).steps(20)
-    (2, 16)
+    >>> for _ in range(150):
+    ...     pace = pace.after(0.02, 50, jumped=False)
+    >>> pace.steps(20), pace.after(0.5, 50, jumped=True).steps(20)
+    (2, 20)
     """
 
-    lately: float = 0.0
-    long: float = 0.0
-    share: float = 1.0
+    quick: float = 0.0
+    slow: float = 0.0
+    level: float = 0.0
     batches: float = 0.0
+    calm: float = 0.0
+    share: float = 1.0
 
     def steps(self, most: int) -> int:
         return max(1, round(most * self.share))
 
-    def after(self, errors: float, rows: int) -> Pace:
+    def after(self, errors: float, rows: int, jumped: bool) -> Pace:
         """After a batch of so many rows with this share of errors before it was learned."""
         batches = self.batches + 1
-        lately = self.lately + max(LATELY, 1 / batches) * (errors - self.lately)
-        long = self.long + max(LONG, 1 / batches) * (errors - self.long)
-        noise = math.sqrt(max(long * (1 - long), 0.01) * LATELY / (2 - LATELY) / rows)
-        factor = FASTER if abs(lately - long) > noise else SLOWER
-        return Pace(lately, long, min(1.0, max(LEAST, self.share * factor)), batches)
+        quick, slow, level = (
+            old + max(rate, 1 / batches) * (errors - old)
+            for old, rate in ((self.quick, QUICK), (self.slow, SLOW), (self.level, LEVEL))
+        )
+        error = math.sqrt(max(level * (1 - level), 0.01) / rows)
+        quick_error, slow_error = (error * math.sqrt(rate / (2 - rate)) for rate in (QUICK, SLOW))
+        averages = {"quick": quick, "slow": slow, "level": level, "batches": batches}
+        if jumped:
+            return Pace(**averages, calm=0.0, share=1.0)
+        if quick - level > QUICK_RISE * quick_error or slow - level > SLOW_CHANGE * slow_error:
+            return Pace(**averages, calm=min(self.calm, CALM - CALM_AGAIN), share=1.0)
+        if level - slow > SLOW_CHANGE * slow_error:  # still learning
+            return Pace(**averages, calm=self.calm, share=self.share)
+        share = max(LEAST, SLOWER * self.share) if self.calm >= CALM else self.share
+        return Pace(**averages, calm=self.calm + 1, share=share)
+
+
+#: What each look at the past leaves of the one before.
+PAST_MEMORY = 0.9
+#: How much the present counts beside the past: in it, forgetting does not show.
+PRESENT_WEIGHT = 0.1
+#: By so much the one who knows the newest samples only must be better, while the world is what it was.
+STANDS_BACK = 0.03
+NOTHING_ASKED, NO_RECORD, UNALARMED, FULL_PACE = Duel(), Record(), Alertness(), Pace()
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """All that the stream has said so far of those who learn from it: of the past and of what came next."""
+
+    past: Record = NO_RECORD
+    present: Record = NO_RECORD
+    #: Of the same rows as they came and as the memory would hold them: the past is remembered coarsely.
+    came: Record = NO_RECORD
+    held: Record = NO_RECORD
+    #: The one who knows the newest samples only, against the best of the others.
+    scouted: Duel = NOTHING_ASKED
+    alert: Alertness = UNALARMED
+    pace: Pace = FULL_PACE
+
+    def merit(self, changed: bool) -> Floats:
+        """How good each is; in a changed world, the past says nothing, else the last of them, a scout, stands back."""
+        if changed or not self.past.asked:
+            return self.present.accuracy
+        merit = self.whole_merit
+        merit[-1] -= STANDS_BACK
+        return merit
+
+    def asked(self, changed: bool) -> float:
+        """How many different questions the merit goes by: about the past the same ones are asked again and again."""
+        return self.present.asked if changed or not self.past.asked else self.past.asked * (1 - PAST_MEMORY)
+
+    @property
+    def whole_merit(self) -> Floats:
+        """By the past, as it would be without coarse values, and a little by the present."""
+        blurred = self.came.accuracy - self.held.accuracy if self.held.asked else 0.0
+        return self.past.accuracy + blurred + PRESENT_WEIGHT * self.present.accuracy
+
+    def state_dict(self) -> dict[str, Any]:
+        return {name: part.state_dict() for name, part in vars(self).items()}
+
+    @classmethod
+    def from_state(cls, saved: Saved, count: int) -> Evidence:
+        past, present, came, held = (
+            Record.from_state(saved.part(name), count) for name in ("past", "present", "came", "held")
+        )
+        alert, pace = Alertness.from_state(saved.part("alert")), Pace.from_state(saved.part("pace"))
+        return cls(past, present, came, held, Duel.from_state(saved.part("scouted")), alert, pace)

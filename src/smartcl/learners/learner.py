@@ -13,7 +13,7 @@ import torch
 
 from smartcl.data.batch import Batch, Bools, Ints, Rows, take_rows
 from smartcl.data.spec import InputSpec
-from smartcl.learners.checks import check_batch, check_rows, generator_state, largest
+from smartcl.learners.checks import check_batch, check_rows, largest
 from smartcl.learners.class_counts import ClassCounts
 from smartcl.learners.extra_columns import check_logits, check_task
 from smartcl.learners.ids import id_column, id_dtype, saved_with_ids
@@ -29,11 +29,11 @@ from smartcl.memory.schematic_memory import ExtraColumns, Observation, Schematic
 from smartcl.network.denormals import flushed_denormals
 from smartcl.network.gradients import SampleGradients, sample_gradients
 from smartcl.network.inputs import Prepared, prepare
-from smartcl.network.plain import PlainNetwork, plain_network
+from smartcl.network.plain import PlainNetwork, PlainPool, plain_network
 from smartcl.network.scaling import InputScale
 from smartcl.network.wrapped import ModuleSource
 from smartcl.regularizers.regularizer import Regularizer
-from smartcl.saved import Saved
+from smartcl.saved import Saved, generator_state
 
 PREDICT_ROWS = 2048
 #: More than any network here has: a saved count beyond it is damage.
@@ -178,16 +178,24 @@ class Learner(Transactional):
 
     def recall(self, store: SampleStore, index: Ints) -> Labelled:
         """Stored samples as the network takes them."""
+        own = torch.from_numpy(store.extra["weight"][index]) if self.weighted else None
+        return self.weighed(self.read(store, index), own)
+
+    def read(self, store: SampleStore, index: Ints) -> Labelled:
+        """The same, all counting alike."""
         got = store.gather(index, missing=bool(self.spec.offset) or self.spec.learned)
         features = None if self.spec.sparse or store.schema.is_full else store.features
-        own = torch.from_numpy(store.extra["weight"][index]) if self.weighted else None
-        return self.weighed((self.prepared(got.x, features, got.missing), got.y), own)
+        return self.prepared(got.x, features, got.missing), got.y
 
     def remember(self, batch: Batch) -> Observation:
         """Store the batch's schematic form; over budget, let the selector choose."""
-        alive = self.judge.network.alive().numpy()
-        candidates = self.memory.candidates(batch, alive, self.stored_beside(batch), self.told_by)
+        candidates = self.memory.candidates(batch, self.listened_to(), self.stored_beside(batch), self.told_by)
         return self.memory.select(candidates, partial(_Geometry, self, candidates), self.rng)
+
+    def listened_to(self) -> Bools:
+        """Which input features have a say in the answers."""
+        alive: Bools = self.judge.network.alive().numpy()
+        return alive
 
     @property
     def told_by(self) -> Judge | None:
@@ -234,7 +242,7 @@ class Learner(Transactional):
         """From rows to probabilities, as things are now: the averaged weights', where there is an average."""
         return lambda rows: probabilities(self.judge.predictor(rows))
 
-    def as_module(self) -> PlainNetwork:
+    def as_module(self) -> PlainNetwork | PlainPool:
         """What predicts, as a plain PyTorch module; a method that does not predict by its network has none."""
         if type(self).classifier is not Learner.classifier:
             raise ValueError(

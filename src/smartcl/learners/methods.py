@@ -25,6 +25,7 @@ MODULES = {
     "icarl": ("icarl",),
     "regularized": ("l2", "ewc", "ewc-online", "si", "mas", "ncc"),
     "finetune_and_joint": ("finetune", "joint"),
+    "learned_as_smart": ("er-smart", "der++-smart", "joint-smart"),
 }
 
 

@@ -30,9 +30,14 @@ class Model:
     """A network that descends on a loss and its penalties, and predicts with its averaged weights if it has them."""
 
     def __init__(
-        self, spec: InputSpec, recipe: Recipe, regularizers: Sequence[Regularizer], rng: np.random.Generator
+        self,
+        spec: InputSpec,
+        recipe: Recipe,
+        regularizers: Sequence[Regularizer],
+        rng: np.random.Generator,
+        network: Network | None = None,
     ) -> None:
-        self.network = make_network(spec, recipe, rng)
+        self.network = make_network(spec, recipe, rng) if network is None else network
         self.optimizer = make_optimizer(self.network, recipe)
         self.regularizers = tuple(regularizers)
         for regularizer in self.regularizers:
@@ -76,15 +81,27 @@ class Model:
         if self.average is not None:
             self.average.update(self.network)
 
+    @torch.no_grad()
+    def take_over(self, network: Network) -> None:
+        """Go on with these weights, and nothing of the steps that led elsewhere."""
+        for mine in (self.network, self.predictor):
+            for name, value in mine.named_parameters():
+                value.copy_(network.get_parameter(name))
+        self.optimizer.forget()
+
     def settle(self, rng: np.random.Generator) -> None:
         """All steps of a batch are taken; a network that no slope passes through any more begins anew."""
         for regularizer in self.regularizers:
             regularizer.settle(self.network, self.optimizer)
         if self.network.is_dead():
-            self.network.redraw(rng)
-            self.optimizer.forget()
-            if self.average is not None:
-                self.average.restart(self.network)
+            self.begin_anew(rng)
+
+    def begin_anew(self, rng: np.random.Generator) -> None:
+        """Forget all that was learned."""
+        self.network.redraw(rng)
+        self.optimizer.forget()
+        if self.average is not None:
+            self.average.restart(self.network)
 
     def consolidate(self, rows: Prepared, y: torch.Tensor) -> None:
         """What was learned is what is to be kept."""
@@ -115,9 +132,9 @@ class Model:
     def state_dict(self) -> dict[str, Any]:
         table = self.network.table
         return {
-            "weights": _copies(self.network),
+            "weights": copied_weights(self.network),
             "buffers": {name: value.clone() for name, value in self.network.named_buffers()},
-            "average": None if self.average is None else _copies(self.average.network),
+            "average": None if self.average is None else copied_weights(self.average.network),
             "average_step": None if self.average is None else self.average.step,
             "optimizer": self.optimizer.state_dict(),
             "regularizers": [regularizer.state_dict() for regularizer in self.regularizers],
@@ -134,10 +151,10 @@ class Model:
             table.load_state_dict(saved.entries("table"))
         if isinstance(self.network, WrappedNetwork):
             self.network.check_same(saved)
-        _fill(self.network, saved, "weights")
+        fill_weights(self.network, saved, "weights")
         _fill_buffers(self.network, saved)
         if self.average is not None:
-            _fill(self.average.network, saved, "average")
+            fill_weights(self.average.network, saved, "average")
             _fill_buffers(self.average.network, saved)
             self.average.step = saved.whole("average_step", 0, MOST_STEPS)
         self.optimizer.load_state_dict(saved.entries("optimizer"))
@@ -160,12 +177,12 @@ def make_optimizer(network: Network, recipe: Recipe) -> Adam | TorchOptimizer:
     return Adam(network, recipe.lr) if recipe.optimizer is None else TorchOptimizer(network, recipe.optimizer)
 
 
-def _copies(network: Network) -> dict[str, torch.Tensor]:
+def copied_weights(network: Network) -> dict[str, torch.Tensor]:
     return {name: value.detach().clone() for name, value in network.named_parameters()}
 
 
 @torch.no_grad()
-def _fill(network: Network, saved: Saved, name: str) -> None:
+def fill_weights(network: Network, saved: Saved, name: str) -> None:
     parameters = dict(network.named_parameters())
     for key, value in saved.tensors(name, {key: tuple(value.shape) for key, value in parameters.items()}).items():
         parameters[key].copy_(value)

@@ -57,6 +57,10 @@ class Taught(NamedTuple):
     lesson: torch.Tensor
     weight: torch.Tensor | None = None
 
+    @property
+    def samples(self) -> Labelled:
+        return weighted((self.rows, self.y), self.weight, None)
+
 
 class Sceptic(Learner):
     """Learns with a loss that is the more robust, and a teacher that is the weaker, the more it doubts the labels.
@@ -132,9 +136,14 @@ class Sceptic(Learner):
 
     def cautious_step(self, new: Labelled, replay: Taught | None) -> None:
         """One step on the batch and the stored samples: by the robust loss, and the teacher's pull on the latter."""
-        parts = [new] if replay is None else [new, weighted((replay.rows, replay.y), replay.weight, None)]
-        logits = self.model.network(*(drop_inputs(part, self.recipe.dropout, self.rng) for part, _ in parts))
+        parts = [new] if replay is None else [new, replay.samples]
+        logits = self.answered(*(rows for rows, _ in parts))
         self.model.descend(logits, self.cautious_slope(logits.detach(), parts, replay))
+
+    def answered(self, *parts: Prepared) -> torch.Tensor:
+        """The network's logits while it learns: some of the inputs are dropped."""
+        logits: torch.Tensor = self.model.network(*(drop_inputs(rows, self.recipe.dropout, self.rng) for rows in parts))
+        return logits
 
     @torch.no_grad()
     def cautious_slope(self, logits: torch.Tensor, parts: Sequence[Labelled], replay: Taught | None) -> torch.Tensor:

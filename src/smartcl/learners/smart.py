@@ -15,14 +15,15 @@ from smartcl.learners.recipe import Training
 from smartcl.learners.sceptic import Sceptic, Scepticism
 from smartcl.regularizers.group_lasso import GroupLasso
 from smartcl.regularizers.ncc import NCC
+from smartcl.regularizers.regularizer import Regularizer
 from smartcl.selection.fair_reservoir import FairReservoir
 from smartcl.selection.gss_greedy import GSSGreedy
 from smartcl.selection.trusted import Trusted
 
 
 @dataclass(frozen=True)
-class SmartSettings(Scepticism):
-    """Those of a sceptic, and what makes the memory schematic."""
+class SmartTraining(Scepticism):
+    """How ``smart`` learns from whatever memory it has: a sceptic's settings, and the objective's two strengths."""
 
     lr: float = 3e-4
     iterations: int = 20
@@ -30,10 +31,21 @@ class SmartSettings(Scepticism):
     joint: bool = field(default=True, init=False)
     average: float = 0.995
     smoothing: float = 0.1
-    trust: bool = True
     alpha: float = 1e-4
     form: str = "exact"
     beta: float = 0.0
+
+    @property
+    def regularizers(self) -> list[Regularizer]:
+        """``α·Ω_e`` and ``β·Ω_r`` of Eq. 1."""
+        return [GroupLasso(self.alpha, self.form), NCC(self.beta)]
+
+
+@dataclass(frozen=True)
+class SmartSettings(SmartTraining):
+    """And what makes the memory schematic."""
+
+    trust: bool = True
     patience: int = 3
     whole: bool = False
     precision: str | int = "plain"
@@ -53,7 +65,7 @@ def schematic(
         memory,
         recipe=settings,
         selector=Trusted() if settings.trust else FairReservoir(),
-        regularizers=[GroupLasso(settings.alpha, settings.form), NCC(settings.beta)],
+        regularizers=settings.regularizers,
         whole=settings.whole,
         patience=settings.patience,
         precision=settings.precision,

@@ -144,7 +144,7 @@ class MLP(Network):
 
     def _twin(self, first: MatrixLayer | RowTableLayer | AveragedRowTableLayer) -> MLP:
         shared = {} if self.table is None else {id(self.table): self.table}
-        twin = MLP.__new__(MLP)
+        twin = type(self).__new__(type(self))
         nn.Module.__init__(twin)
         twin.init, twin.first, twin.layers = self.init, deepcopy(first, shared), deepcopy(self.layers)
         return twin

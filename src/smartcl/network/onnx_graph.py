@@ -14,7 +14,7 @@ import torch
 from torch import nn
 
 from smartcl.errors import extra
-from smartcl.network.plain import PlainModule, PlainNetwork
+from smartcl.network.plain import PlainModule, PlainNetwork, PlainPool
 from smartcl.persistence import write_file
 
 #: The operators are those of this version; the file can be read by any runtime since 2022.
@@ -42,8 +42,13 @@ class Graph:
         self.nodes.append(self._onnx.helper.make_node(operator, list(inputs), [name], **attributes))
         return name
 
-    def network(self, rows: str, network: PlainNetwork) -> str:
-        """The nodes of a plain network."""
+    def network(self, rows: str, network: PlainNetwork | PlainPool) -> str:
+        """The nodes of a plain network, or of several with their shares."""
+        if isinstance(network, PlainPool):
+            parts = (
+                self.apply("Mul", self.network(rows, each), self.constant(share)) for share, each in network.members
+            )
+            return self.apply("Sum", *parts)
         if isinstance(network, PlainModule):
             raise ValueError("a network of one's own cannot be written as ONNX here: give to_torch() to torch.onnx")
         values = self._scaled(rows, network)
@@ -84,7 +89,7 @@ class Graph:
         write_file(Path(path), model.SerializeToString())
 
 
-def save_network(network: PlainNetwork, path: str | os.PathLike[str], classes: Sequence[str]) -> None:
+def save_network(network: PlainNetwork | PlainPool, path: str | os.PathLike[str], classes: Sequence[str]) -> None:
     """A plain network as an ONNX file."""
     graph = Graph()
-    graph.save(path, graph.network(INPUT, network), len(network.centre), classes)
+    graph.save(path, graph.network(INPUT, network), network.n_features, classes)

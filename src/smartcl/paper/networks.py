@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import torch
+import torch.nn.functional as F
 from torch import nn
 
 from smartcl.data.spec import InputSpec
@@ -24,3 +26,18 @@ def small_convolution(spec: InputSpec) -> nn.Module:
         nn.ReLU(),
         nn.Linear(128, spec.n_classes),
     )
+
+
+def shifted(images: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+    """Each image moved by up to a pixel each way, what is beyond the margin black: an augmentation.
+
+    >>> image = torch.tensor([[[[1.0, 2.0], [3.0, 4.0]]]])
+    >>> shifted(image, torch.Generator().manual_seed(0))
+    tensor([[[[0., 3.], [0., 0.]]]])
+    """
+    height, width = images.shape[2:]
+    padded = F.pad(images, (1, 1, 1, 1))
+    moves = torch.randint(0, 3, (2, len(images)), generator=generator)
+    rows, columns = moves[0][:, None] + torch.arange(height), moves[1][:, None] + torch.arange(width)
+    index = torch.arange(len(images))[:, None, None]
+    return padded.permute(0, 2, 3, 1)[index, rows[:, :, None], columns[:, None, :]].permute(0, 3, 1, 2)

@@ -31,7 +31,7 @@ def test_a_noise_model_reads_back_as_it_was_written(text: str) -> None:
     assert NoiseModel.parse(NoiseModel.parse(text)) == NoiseModel.parse(text)
 
 
-@given(st.sampled_from(["foreign", "uniform", "flip"]), ratios)
+@given(st.sampled_from(["foreign", "foreign-skewed", "uniform", "flip"]), ratios)
 def test_a_noise_model_has_one_text_that_loses_nothing(kind: str, ratio: float) -> None:
     model = NoiseModel(kind, ratio)
     assert NoiseModel.parse(str(model)) == model
@@ -42,7 +42,9 @@ def test_a_noise_model_has_one_text_that_loses_nothing(kind: str, ratio: float) 
     "text", ["", "flip", "flip:", "flip:x", "flip:1.01", "flip:-0.1", "flip:nan", "salt:0.1", "none:0.1", "FLIP:0.1"]
 )
 def test_what_is_allowed_is_listed(text: str) -> None:
-    with pytest.raises(ValueError, match="'foreign:RATIO', 'uniform:RATIO', 'flip:RATIO', 'none'") as refusal:
+    with pytest.raises(
+        ValueError, match="'foreign:RATIO', 'foreign-skewed:RATIO', 'uniform:RATIO', 'flip:RATIO', 'none'"
+    ) as refusal:
         NoiseModel.parse(text)
     assert repr(text) in str(refusal.value)
 
@@ -112,3 +114,11 @@ def test_each_stage_leaves_the_noise_of_the_other_alone() -> None:
 def test_foreign_noise_within_a_task_is_refused() -> None:
     with pytest.raises(ValueError, match=r"'foreign:0\.5' exchanges examples between tasks.*'flip:RATIO'"):
         corrupt(labels(2, n=4), 2, NoiseModel("foreign", 0.5), np.random.default_rng(0))
+
+
+def test_the_skewed_draw_never_gives_the_last_label_and_changes_nine_in_ten_of_what_it_hits() -> None:
+    true = labels(10, n=60_000)
+    shown = misplace(true, 10, NoiseModel("foreign-skewed", 0.3), np.random.default_rng(1))
+    assert not (shown[true != 9] == 9).any()
+    assert (shown != true).mean() == pytest.approx(0.27, abs=0.01)
+    assert np.bincount(shown[shown != true], minlength=10)[:9] == pytest.approx(1800, rel=0.1)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-from smartcl.paper.datasets.mnist import parse_idx, read_idx
+from smartcl.paper.datasets.idx_files import parse_idx, read_idx
 
 
 def idx_bytes(array: np.ndarray) -> bytes:

@@ -14,6 +14,7 @@ from smartcl.paper.experiments.catalogue import TABLES
 from smartcl.paper.experiments.paper_tables import memory
 from smartcl.paper.experiments.results import ResultFolder
 from smartcl.paper.experiments.table import Row, Table, own_rows, paired_differences
+from smartcl.paper.experiments.unseen_tables import FRESH_TABLE
 from smartcl.paper.scores.intervals import paired_difference
 
 WHOLE = Row("whole", "er", at={"memory": "9 samples"})
@@ -101,17 +102,23 @@ def test_every_table_can_name_all_its_runs() -> None:
                 assert all(DATASETS[table.spec(row, column, 0).dataset].references for column in table.columns)
 
 
-def test_rows_beyond_the_paper_ask_for_three_seeds_and_joint_training_for_one_memory() -> None:
+def test_rows_beyond_the_paper_ask_for_five_seeds_and_joint_training_for_one_memory() -> None:
     table1 = TABLES["table1"]
     seeds: dict[str, set[int]] = {}
     for spec in table1.specs():
         seeds.setdefault(spec.method, set()).add(spec.seed)
     assert {method: len(of) for method, of in seeds.items()} == {
-        **dict.fromkeys(("gss-clust", "fss-clust", "gss-iqp", "gss-greedy", "smart-paper", "smart"), 5),
-        **dict.fromkeys(("er", "gdumb", "der++", "er-ace", "joint"), 3),
+        **dict.fromkeys(("gss-clust", "fss-clust", "gss-iqp", "gss-greedy", "smart-paper", "smart"), 10),
+        **dict.fromkeys(("er", "gdumb", "der++", "er-ace", "er-smart", "der++-smart", "joint", "joint-smart"), 5),
     }
     assert {spec.seed for spec in table1.specs(4) if spec.method == "er"} == {0, 1, 2, 3}
-    assert len({spec for spec in table1.specs() if spec.method == "joint"}) == 3
+    assert len({spec for spec in table1.specs() if spec.method == "joint"}) == 5
+
+
+def test_no_other_table_asks_for_a_fresh_seed() -> None:
+    assert {spec.seed for spec in FRESH_TABLE.specs()} == set(range(20, 30))
+    others = [table for table in TABLES.values() if table is not FRESH_TABLE]
+    assert not {spec.seed for table in others for spec in table.specs()} & set(range(20, 30))
 
 
 PAIRED_ROWS = (Row("ER", "er"), Row("theirs", "smart-paper"), Row("ours", "smart"))

@@ -74,7 +74,7 @@ def browse(html: str, folder: Path) -> tuple[str, list[str]]:
 def browsed(tmp_path_factory) -> tuple[dict[str, Any], list[str]]:
     folder = tmp_path_factory.mktemp("browser")
     fill(folder / "results")
-    write_report(folder / "results", folder / "report")
+    write_report(folder / "results", folder / "report", folder / "nothing-timed.json")
     page = escape((folder / "report" / "index.html").read_text())
     frames = "".join(
         f'<iframe id="{name}" style="border:0;width:{width}px;height:800px" srcdoc="{page}"></iframe>'
@@ -101,11 +101,11 @@ def test_a_complaint_would_be_seen(tmp_path):
 def test_every_figure_is_drawn_and_fits(browsed, screen):
     found = browsed[0][screen]
     assert set(found["figures"]) == {
-        "accuracy-log-bytes", "accuracy-bytes", "accuracy-noise-table2", "accuracy-noise-table3", "matrix", "memory",
-        "purity", "constraint", "sensitivity", "cost",
+        "glance", "accuracy-log-bytes", "accuracy-bytes", "accuracy-noise-table2", "accuracy-noise-table3", "matrix",
+        "memory", "purity", "constraint", "sensitivity", "cost",
     }  # fmt: skip
     sizes = [size for panels in found["figures"].values() for size in panels]
-    assert len(sizes) == 13
+    assert len(sizes) == 15
     assert min(width for width, _ in sizes) > 250
     assert min(height for _, height in sizes) > 60
     assert found["sideways"] == 0, "only tables may scroll sideways, each in its own box"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import re
 from pathlib import Path
 from statistics import mean, stdev
@@ -17,12 +18,15 @@ from smartcl.paper.experiments.catalogue import TABLES
 from smartcl.paper.experiments.results import ResultFolder
 from smartcl.paper.experiments.spec import RunSpec
 from smartcl.paper.experiments.tuning import STRENGTH_RUNS
+from smartcl.paper.report.glance import rows_a_second
 from smartcl.paper.report.html_page import write_report
 from smartcl.paper.report.loaded_runs import Runs
 from smartcl.paper.report.palette import COLOURS
 
 SVG = "{http://www.w3.org/2000/svg}"
 FIGURES = {
+    "glance-accuracy-against-bytes",
+    "glance-accuracy-against-wrong-labels",
     "accuracy-log-bytes", "accuracy-bytes", "accuracy-noise-table2", "accuracy-noise-table3", "matrix-smart",
     "matrix-er",
     "matrix-gss-greedy", "memory-samples", "memory-bytes", "purity", "constraint",
@@ -47,7 +51,8 @@ def lines_of(path: Path) -> list[dict[str, str]]:
 
 
 def test_the_command_writes_the_page_every_plot_and_every_table(results, tmp_path, capsys):
-    assert call(["report", "--results", str(results), "--out", str(tmp_path / "out")]) == 0
+    nothing_timed = ["--benchmarks", str(tmp_path / "none.json")]
+    assert call(["report", "--results", str(results), "--out", str(tmp_path / "out"), *nothing_timed]) == 0
     assert str(tmp_path / "out" / "index.html") in capsys.readouterr().out
     assert {path.stem for path in (tmp_path / "out" / "figures").glob("*.svg")} == FIGURES
     tables = {path.stem for path in (tmp_path / "out" / "tables").glob("*.csv")}
@@ -218,3 +223,27 @@ def test_seeds_that_settings_were_chosen_by_are_not_looked_for_in_tables(results
     spec = STRENGTH_RUNS.spec(STRENGTH_RUNS.rows[0], "clean", 1)
     ResultFolder(results).save(spec, made(spec, 60.0))
     assert Runs(results).seeds == 2
+
+
+def test_the_first_screen_shows_bytes_noise_and_speed(results, tmp_path):
+    timed = tmp_path / "benchmarks.json"
+    figures = [("smart", 1480.2), ("Avalanche Replay", 210.0)]
+    lines = [{"figure": f"{name}: rows a second", "measured": speed} for name, speed in figures]
+    timed.write_text(json.dumps({"peers": [*lines, {"figure": "accuracy of smart", "measured": 97.0}]}))
+    report = write_report(results, tmp_path / "report", timed)
+    first = report.figures[0]
+    assert first.name == "glance"
+    assert [title for title, _ in first.panels][-1] == "rows a second"
+    page = (tmp_path / "report" / "index.html").read_text()
+    assert page.index('id="glance"') < page.index('id="accuracy-bytes"')
+    assert "Avalanche Replay: 210 rows a second" in page
+    assert "1,480" in page
+    assert "accuracy of smart" not in page
+
+
+@pytest.mark.parametrize("text", [None, "", "[]", '{"peers": []}'])
+def test_without_benchmarks_the_first_screen_has_no_speeds(text, results, tmp_path):
+    path = tmp_path / "benchmarks.json"
+    if text is not None:
+        path.write_text(text)
+    assert rows_a_second(path) == {}

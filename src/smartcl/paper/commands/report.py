@@ -11,7 +11,7 @@ from smartcl.cli.usage import arguments_checked
 from smartcl.errors import extra
 from smartcl.files.outputs import check_writable
 from smartcl.paper.experiments.tensorboard import prepare_tensorboard, write_events
-from smartcl.paper.report.html_page import write_report
+from smartcl.paper.report.html_page import BENCHMARKS, write_report
 
 
 def report(
@@ -19,6 +19,7 @@ def report(
         "results"
     ),
     out: Annotated[Path, typer.Option(file_okay=False, help="The folder to write.")] = Path("report"),
+    benchmarks: Annotated[Path, typer.Option(help="What was timed; rows a second are drawn of it.")] = BENCHMARKS,
     tensorboard: Annotated[Path | None, typer.Option(help="A folder for TensorBoard event files of all runs.")] = None,
 ) -> None:
     """Write one HTML page of all results, every plot as SVG, every table as CSV."""
@@ -27,7 +28,7 @@ def report(
         extra("matplotlib", "paper")
         if tensorboard is not None:
             prepare_tensorboard(tensorboard)
-    made = write_report(results, out)
+    made = write_report(results, out, benchmarks)
     print(f"page: {out / 'index.html'} ({len(made.runs.all)} runs)")
     print(f"plots: {len(made.drawings)} in {out / 'figures'}; tables: {len(made.grids)} in {out / 'tables'}")
     if tensorboard is not None:

@@ -32,13 +32,13 @@ from smartcl.paper.experiments.spec import RunSpec
 from smartcl.paper.experiments.sweep import missing, sweep
 from smartcl.paper.experiments.table import Table
 from smartcl.paper.experiments.tensorboard import prepare_tensorboard, write_events
-from smartcl.paper.experiments.tuning import FIRST_SEED
+from smartcl.paper.experiments.unseen_tables import FRESH_SEED
 
 
 def reproduce(
     name: Annotated[str, typer.Argument(help=f"One of {', '.join(known_names())}.")],
     seeds: Annotated[
-        int | None, typer.Option(min=1, max=FIRST_SEED, help="Seeds 0 to N-1; what is there is not run again.")
+        int | None, typer.Option(min=1, max=FRESH_SEED, help="Seeds 0 to N-1; what is there is not run again.")
     ] = None,
     rows: Annotated[
         list[str] | None, typer.Option("--row", help="Only these rows (a method's name); repeatable.")

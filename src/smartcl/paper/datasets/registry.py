@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from smartcl.errors import UnavailableError
+from smartcl.paper.datasets.cifar import CIFAR10, CIFAR100, TEN, TWO, class_cifar10, class_cifar100
 from smartcl.paper.datasets.civil_unrest import COUNTRIES, PAPER, SIBLING, civil_unrest
 from smartcl.paper.datasets.civil_unrest import PROTOCOL as CIVIL
 from smartcl.paper.datasets.corruption import NoiseModel
 from smartcl.paper.datasets.digit_classes import LONG, SHORT, class_digits, class_mnist
+from smartcl.paper.datasets.digit_domains import DOMAINS, permuted_mnist, rotated_mnist
 from smartcl.paper.datasets.digit_pairs import (
     DISJOINT,
     MNIST,
@@ -26,9 +28,13 @@ from smartcl.paper.datasets.digit_pairs import (
     split_mnist,
 )
 from smartcl.paper.datasets.digits import SKLEARN_DIGITS
+from smartcl.paper.datasets.fashion import FASHION, class_fashion, disjoint_fashion
 from smartcl.paper.datasets.flu import PROTOCOL as FLU
 from smartcl.paper.datasets.flu import SEASONS, flu
 from smartcl.paper.datasets.flu import SOURCE as FLU_RELEASE
+from smartcl.paper.datasets.image_classes import ClassProtocol
+from smartcl.paper.datasets.image_folder import SOURCE as OWN_IMAGES
+from smartcl.paper.datasets.image_folder import class_images
 from smartcl.paper.datasets.newsgroups import PACKAGE, SKLEARN_COPY, WordsProtocol, newsgroups
 from smartcl.paper.datasets.newsgroups import PROTOCOL as WORDS
 from smartcl.paper.datasets.panel import PanelProtocol
@@ -38,7 +44,7 @@ from smartcl.paper.datasets.simulated import SOURCE as SIMULATED
 from smartcl.paper.datasets.task_stream import TaskStream
 
 #: Every number that decides how data become a stream; two protocols that differ are two experiments.
-StreamProtocol = DigitProtocol | PanelProtocol | WordsProtocol | Simulation
+StreamProtocol = DigitProtocol | ClassProtocol | PanelProtocol | WordsProtocol | Simulation
 
 
 class StreamBuilder(Protocol):
@@ -97,6 +103,19 @@ DATASETS: dict[str, Dataset] = {
             ("projected-mnist", projected_mnist, DISJOINT),
             ("class-mnist", class_mnist, LONG),
             ("class-mnist-short", class_mnist, SHORT),
+            ("permuted-mnist", permuted_mnist, DOMAINS),
+            ("rotated-mnist", rotated_mnist, DOMAINS),
+        )
+        for share, ending in ((0.0, ""), (VALIDATION, "-validation"))
+    },
+    **{
+        f"{name}{ending}": Dataset(build, replace(protocol, validation=share), source)
+        for name, build, protocol, source in (
+            ("disjoint-fashion", disjoint_fashion, DISJOINT, FASHION),
+            ("class-fashion", class_fashion, LONG, FASHION),
+            ("class-cifar10", class_cifar10, TWO, CIFAR10.title),
+            ("class-cifar100", class_cifar100, TEN, CIFAR100.title),
+            ("class-images", class_images, TWO, OWN_IMAGES),
         )
         for share, ending in ((0.0, ""), (VALIDATION, "-validation"))
     },

@@ -14,6 +14,7 @@ from smartcl.paper.datasets.registry import DATASETS, protocol_of
 from smartcl.paper.datasets.stream_suite import SUITE
 from smartcl.paper.peers.names import PEERS
 from smartcl.paper.scores.prequential import BATCH_ROWS
+from smartcl.references import saved_code
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,8 @@ class RunSpec:
                 raise ValueError(f"{names['method']} is a peer, and runs at its own defaults: it takes no parameters")
             return cls(**names)
         method = find_method(names["method"])
-        return cls(**names, parameters=tuple(sorted(method.coerce(parameters).items())))
+        plain = {name: saved_code(name, value) for name, value in method.coerce(parameters).items()}
+        return cls(**names, parameters=tuple(sorted(plain.items())))
 
     @classmethod
     def from_dict(cls, names: Mapping[str, Any]) -> RunSpec:

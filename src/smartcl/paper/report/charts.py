@@ -63,13 +63,19 @@ class Axis:
 
 
 def line_chart(
-    series: Sequence[Series], x: Axis, y: Axis, says: str, hollow: str = "", moments: Sequence[float] = ()
+    series: Sequence[Series],
+    x: Axis,
+    y: Axis,
+    says: str,
+    hollow: str = "",
+    moments: Sequence[float] = (),
+    width: float = WIDTH,
 ) -> Drawing:
     """Lines over a common ground, the widest in front; the legend is in the order of the lines' ends.
 
     At each of the ``moments`` stands an upright line.
     """
-    left, right, top, bottom = LEFT, WIDTH - RIGHT, TOP, HEIGHT - BOTTOM
+    left, right, top, bottom = LEFT, width - RIGHT, TOP, HEIGHT - BOTTOM
     parts = [text(0, 14, y.name, anchor="start", colour="muted")]
     for value, label in y.ticks:
         height = y.place(value, bottom, top)
@@ -108,7 +114,7 @@ def line_chart(
         parts.append(f'<g class="series" data-series="{each.key.name}">{"".join(marks)}</g>')
     shown = hollow if any(each.hollow for each in series) else ""
     keys = [each.key for each in sorted(series, key=lambda each: -each.points[-1].y)]
-    return Drawing(WIDTH, deep + 6, "".join(parts), says, tuple(keys), shown)
+    return Drawing(width, deep + 6, "".join(parts), says, tuple(keys), shown)
 
 
 def heat_map(
@@ -132,19 +138,28 @@ def heat_map(
     return Drawing(width, height + 2, "".join(parts), says)
 
 
-def bar_chart(bars: Sequence[tuple[Key, float, str]], name: str, says: str) -> Drawing:
+def bar_chart(bars: Sequence[tuple[Key, float, str]], name: str, says: str, width: float = WIDTH) -> Drawing:
     """Horizontal bars, each with its value written at its end."""
     left, tall, top = 12 + 8.2 * max(len(key.label) for key, _, _ in bars), 26.0, 28.0
-    room, most = WIDTH - left - 74, max(value for _, value, _ in bars) or 1.0
+    room, most = width - left - 74, max(value for _, value, _ in bars) or 1.0
     parts = [text(0, 14, name, anchor="start", colour="muted")]
     for i, (key, value, tip) in enumerate(bars):
         y, long = top + i * tall, value / most * room
         parts += [
             text(left - 8, y + 15, key.label, anchor="end"),
             box(left, y + 3, max(long, 1), tall - 8, key.colour, 0.9, tip),
-            text(left + long + 6, y + 15, f"{value:,.3g}", anchor="start", colour="muted"),
+            text(left + long + 6, y + 15, amount(value), anchor="start", colour="muted"),
         ]
-    return Drawing(WIDTH, top + len(bars) * tall + 6, "".join(parts), says)
+    return Drawing(width, top + len(bars) * tall + 6, "".join(parts), says)
+
+
+def amount(value: float) -> str:
+    """Three digits, or all of a larger number's.
+
+    >>> amount(0.1234), amount(31.26), amount(1482.3)
+    ('0.123', '31.3', '1,482')
+    """
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
 def _clip(height: float) -> float:

@@ -9,7 +9,7 @@ from smartcl.memory import format_bytes
 from smartcl.paper.experiments.catalogue import TABLES
 from smartcl.paper.experiments.table import Row, Table
 from smartcl.paper.report.charts import Axis, Point, Series, line_chart
-from smartcl.paper.report.loaded_runs import REFERENCE, Runs, numbers
+from smartcl.paper.report.loaded_runs import REFERENCES, Runs, numbers
 from smartcl.paper.report.page_figure import PageFigure, key_of
 
 PAPER = "published (10 runs)"
@@ -42,7 +42,7 @@ def column_bytes(table: Table, column: str, runs: Runs) -> float | None:
     sizes = [
         result["budget_bytes"]
         for row in table.rows
-        if row.method != REFERENCE
+        if row.method not in REFERENCES
         for result in runs.of_cell(table, row, column)
         if "budget_bytes" in result
     ]
@@ -53,7 +53,7 @@ def _figure(
     name: str, title: str, table: Table, places: dict[str, float], axis: Axis, runs: Runs, against: str
 ) -> PageFigure:
     rows = distinct(table.rows)
-    series = [each for row in rows if (each := _series(table, row, places, runs)).points]
+    series = [each for row in rows if (each := series_of(table, row, places, runs)).points]
     if not series:
         return PageFigure(name, title, missing=f"smartcl reproduce {table.name}")
     values = [p.y + sign * p.spread for each in series for p in (*each.points, *each.hollow) for sign in (1, -1)]
@@ -86,7 +86,8 @@ def distinct(rows: Sequence[Row]) -> list[Row]:
     return kept
 
 
-def _series(table: Table, row: Row, places: dict[str, float], runs: Runs) -> Series:
+def series_of(table: Table, row: Row, places: dict[str, float], runs: Runs) -> Series:
+    """The row's cells that have runs, each where its column has its place, and the published ones."""
     cells = _cells(table, row, places, runs)
     points = [
         Point(

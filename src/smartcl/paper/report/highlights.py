@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from smartcl.memory import format_bytes
 from smartcl.paper.experiments.catalogue import TABLES
 from smartcl.paper.report.curves import column_bytes
-from smartcl.paper.report.loaded_runs import REFERENCE, Runs
+from smartcl.paper.report.loaded_runs import REFERENCES, Runs
 
 OURS = ("smart", "smart-paper")
 
@@ -36,7 +36,7 @@ def highlights(runs: Runs) -> list[Highlight]:
 def _highlight(runs: Runs, name: str, column: str, heading: str) -> Highlight | None:
     table = TABLES[name]
     cells = [(row, runs.cell(table, row, column)) for row in table.rows]
-    measured = [(row, cell) for row, cell in cells if cell["n"] and row.method != REFERENCE]
+    measured = [(row, cell) for row, cell in cells if cell["n"] and row.method not in REFERENCES]
     if not measured:
         return None
     others = [pair for pair in measured if pair[0].method not in OURS]

@@ -9,7 +9,7 @@ import numpy as np
 from smartcl.paper.experiments.catalogue import TABLES
 from smartcl.paper.experiments.table import Row
 from smartcl.paper.report.charts import Axis, Point, Series, heat_map, line_chart
-from smartcl.paper.report.loaded_runs import Result, Runs, mean_and_spread, numbers
+from smartcl.paper.report.loaded_runs import REFERENCES, Result, Runs, mean_and_spread, numbers
 from smartcl.paper.report.page_figure import PageFigure, key_of
 from smartcl.paper.report.svg import Drawing
 
@@ -17,7 +17,7 @@ Found = list[tuple[Row, list[Result]]]
 Column = Callable[[Result], dict[int, float]]
 
 #: Without a bounded memory there is nothing to follow.
-UNBOUNDED = ("joint", "finetune")
+UNBOUNDED = (*REFERENCES, "finetune")
 #: What must have been looked at along a run to draw it.
 LOOKED_AT = ("batches", "samples", "bytes", "purity")
 #: Shown first where there is room for a few methods only.

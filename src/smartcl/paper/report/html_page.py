@@ -15,6 +15,7 @@ from smartcl.paper.report.bytes_figure import against_bytes
 from smartcl.paper.report.costs import cost, cost_grid
 from smartcl.paper.report.curves import headline, noise
 from smartcl.paper.report.explanations import EXPLANATIONS
+from smartcl.paper.report.glance import glance
 from smartcl.paper.report.grid import Grid
 from smartcl.paper.report.highlights import highlights
 from smartcl.paper.report.histories import constraint, matrices, memory, purity
@@ -27,10 +28,13 @@ from smartcl.paper.report.svg import FONT, Drawing, marker, stroke_sample
 from smartcl.paper.report.table_grids import metric_grids, missing_grid
 from smartcl.persistence import write_file
 
+#: Where ``make bench`` writes.
+BENCHMARKS = Path("benchmarks/results.json")
 
-def write_report(results: Path, out: Path) -> Report:
+
+def write_report(results: Path, out: Path, benchmarks: Path = BENCHMARKS) -> Report:
     """Make the report of a result folder in ``out``: each file whole or not there, the page last."""
-    report = Report(Runs(results))
+    report = Report(Runs(results), benchmarks)
     texts = {f"figures/{name}.svg": drawing.file() for name, drawing in report.drawings.items()}
     texts |= {f"tables/{grid.name}.csv": grid.csv() for grid in report.grids}
     for name, text in {**texts, "index.html": report.html()}.items():
@@ -42,9 +46,10 @@ def write_report(results: Path, out: Path) -> Report:
 class Report:
     """All figures and tables that the runs allow, and the page that shows them."""
 
-    def __init__(self, runs: Runs) -> None:
+    def __init__(self, runs: Runs, benchmarks: Path = BENCHMARKS) -> None:
         self.runs = runs
         self.figures = [
+            glance(runs, benchmarks),
             against_bytes(runs),
             headline(runs),
             noise(runs),

@@ -10,11 +10,12 @@ from smartcl.paper.experiments.results import ResultFolder
 from smartcl.paper.experiments.spec import RunSpec
 from smartcl.paper.experiments.table import Row, Table
 from smartcl.paper.experiments.tuning import FIRST_SEED
+from smartcl.paper.experiments.unseen_tables import FRESH_SEED
 
 Result = dict[str, Any]
 
-#: The method that sees all data at once: what a memory cannot reach, and no contender.
-REFERENCE = "joint"
+#: The methods that see all data at once: what a memory cannot reach, and no contender.
+REFERENCES = ("joint", "joint-smart")
 
 #: What every run writes and the report cannot do without, on tasks with test sets or on a stream of the suite.
 NEEDED = {"accuracy", "spec"}
@@ -31,7 +32,7 @@ class Runs(ResultFolder):
         found = {path: self._current(path) for path in sorted(folder.rglob("*.json"))}
         self._by_path = {path: result for path, result in found.items() if result is not None}
         self.stale = len(found) - len(self._by_path)
-        self.seeds = 1 + max((result["spec"]["seed"] % FIRST_SEED for result in self.all), default=0)
+        self.seeds = 1 + max((result["spec"]["seed"] % FIRST_SEED % FRESH_SEED for result in self.all), default=0)
         self._behind: dict[tuple[str, str, str], list[Result]] = {}
         self._cells: dict[tuple[str, str, str, str], dict[str, Any]] = {}
 

@@ -8,6 +8,9 @@ from smartcl.paper.experiments.table import Row
 from smartcl.paper.report.palette import of_method
 from smartcl.paper.report.svg import Drawing, Key
 
+#: Methods that are others' with another training, and those that no memory bounds.
+VARIANTS = ("er-smart", "der++-smart", "joint", "joint-smart")
+
 
 @dataclass(frozen=True)
 class PageFigure:
@@ -37,5 +40,5 @@ def slug(words: str) -> str:
 
 def key_of(row: Row) -> Key:
     """The legend's entry for a row; a variant of a method shares its colour and is dashed."""
-    dashed = bool(row.parameters) and row.method != "finetune"
-    return Key(slug(row.label), row.label, of_method(row.method), dashed or row.method == "joint")
+    variant = bool(row.parameters) and row.method != "finetune"
+    return Key(slug(row.label), row.label, of_method(row.method), variant or row.method in VARIANTS)

@@ -31,7 +31,8 @@ COLOURS = {
 METHODS = {
     "smart": "red", "smart-paper": "orange", "er": "blue", "gss-greedy": "green", "gss-iqp": "teal",
     "gss-clust": "olive", "fss-clust": "brown", "gdumb": "slate", "der++": "violet", "er-ace": "pink",
-    "joint": "muted", "icarl": "indigo", "gem": "teal", "a-gem": "green",
+    "er-smart": "blue", "der++-smart": "violet", "joint": "muted", "joint-smart": "red",
+    "icarl": "indigo", "gem": "teal", "a-gem": "green",
     "ncc": "red", "ewc": "blue", "ewc-online": "indigo", "si": "green", "l2": "olive", "mas": "violet",
     "finetune": "slate",
     "river-arf": "blue", "river-srp": "green", "river-hat": "olive", "river-logistic": "violet",

@@ -9,7 +9,7 @@ from smartcl.paper.experiments.catalogue import TABLES
 from smartcl.paper.experiments.measures import HOLDINGS, METRICS, SCORES, STREAM_SCORES, format_difference, format_value
 from smartcl.paper.experiments.table import Row, Table
 from smartcl.paper.report.grid import Cell, Grid
-from smartcl.paper.report.loaded_runs import REFERENCE, Runs, count
+from smartcl.paper.report.loaded_runs import REFERENCES, Runs, count
 from smartcl.paper.report.page_figure import slug
 
 TIDY = ("row", "column", "metric", "mean", "std", "n", "published")
@@ -149,6 +149,6 @@ def missing_grid(runs: Runs) -> Grid:
 
 def _best(rows: list[tuple[Row, list[dict[str, Any]]]], column: int) -> float | None:
     """The largest mean of the rows that compete."""
-    contenders = [cells[column] for row, cells in rows if row.method != REFERENCE and row.reference is None]
+    contenders = [cells[column] for row, cells in rows if row.method not in REFERENCES and row.reference is None]
     means = [cell["mean"] for cell in contenders if cell["n"]]
     return max(means) if len(means) > 1 else None

@@ -1,0 +1,219 @@
+"""Four networks learn one stream, and those who are right more often count more in the answer.
+
+The *guarded* one is a sceptic's. The *plain* one is smaller, without guards, and learns fast. The *line* is a softmax
+regression. The *scout* is to know the newest samples only. They are asked about each batch before it is learned (the
+present) and about stored samples that are never learned (the past): two sources that need no test label.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+
+from smartcl.data.batch import Batch, Bools
+from smartcl.data.spec import InputSpec
+from smartcl.learners.evidence import PAST_MEMORY, USUAL_AFTER, Evidence, Floats, Record, shares
+from smartcl.learners.learner import Labelled, probabilities
+from smartcl.learners.model import Model
+from smartcl.learners.recipe import Recipe
+from smartcl.learners.sceptic import Sceptic
+from smartcl.learners.worlds import right
+from smartcl.network.inputs import Prepared
+from smartcl.network.line import Line
+from smartcl.network.mlp import ROW_TABLE_WEIGHTS
+from smartcl.network.network import Network
+from smartcl.network.plain import PlainNetwork, PlainPool, plain_network
+from smartcl.saved import Saved
+from smartcl.selection.roles import HELD_OUT, Roles
+
+#: The networks without guards, as small as does no harm. Where a line would be too large it has a narrow bend.
+PLAIN = Recipe(hidden=(256, 256), lr=1e-3, iterations=20, replay=150, average=0.98)
+LINE = Recipe(hidden=(16,), lr=1e-2, iterations=20, replay=250, average=0.98)
+SCOUT = Recipe(hidden=(128, 128), lr=2e-3, iterations=20, replay=100, average=0.95)
+
+#: The rows over which the answers to new batches are compared, and what is left of them after a jump of the errors.
+PRESENT_ROWS, AFTER_JUMP = 500, 0.1
+#: The rows over which answers to rows as they came are compared with answers to them as they would be held.
+COMPARED_ROWS = 2000
+#: At most so many stored samples are asked about.
+RESERVE_ASKED = 300
+#: The rows over which the scout is compared with the others.
+SCOUTED_ROWS = 1000
+#: Rows without a share in the answers after which the guarded network gives up, and the others take fewer steps still.
+GIVES_UP, SLOWS_DOWN = 2000, 500
+
+
+class Committee(Sceptic):
+    """A sceptic beside whom three networks without guards learn; the stream says how much each one's answers count."""
+
+    MODELS: ClassVar[tuple[str, ...]] = ("model", "plain", "line", "scout")
+    NAMES: ClassVar[tuple[str, ...]] = ("guarded", "plain", "line", "scout")
+    extra_dtypes: ClassVar[Mapping[str, str] | None] = {"role": "uint8"}
+
+    plain: Model
+    line: Model
+    scout: Model
+    evidence = Evidence()
+    #: For how many rows each network has had no share in the answers.
+    idle: tuple[int, ...] = (0, 0, 0, 0)
+    #: Is the world another than the past says?
+    changed = False
+    #: The batch being learned, as it came.
+    _arrived: Batch | None = None
+
+    def __init__(self, spec: InputSpec, memory: str | int, **arguments: Any) -> None:
+        super().__init__(spec, memory, **arguments)
+        too_large = spec.sparse and spec.n_features * spec.n_classes > ROW_TABLE_WEIGHTS
+        self.plain, self.scout = (Model(spec, self.no_wider(recipe), (), self.rng) for recipe in (PLAIN, SCOUT))
+        self.line = Model(spec, LINE, (), self.rng, None if too_large else Line(spec))
+
+    def no_wider(self, recipe: Recipe) -> Recipe:
+        """The recipe of a smaller network, with no layer wider than the guarded one's; or of the user's own."""
+        mine, hidden = self.recipe, tuple(min(recipe.hidden[0], width) for width in self.recipe.hidden)
+        return replace(recipe, hidden=hidden, network=mine.network, optimizer=mine.optimizer, augment=mine.augment)
+
+    @property
+    def given_up(self) -> bool:
+        """Has the guarded network given up?"""
+        return self.idle[0] >= GIVES_UP
+
+    @property
+    def shares(self) -> Floats:
+        """How much each network's answers count, in the order of ``NAMES``."""
+        if not self.evidence.present.asked:
+            return np.array([0.0, 1.0, 0.0, 0.0])
+        merit = self.evidence.merit(self.changed)
+        if self.given_up:
+            merit[0] = -np.inf
+        return shares(merit, self.evidence.asked(self.changed))
+
+    @property
+    def leader(self) -> str:
+        """Whose answer counts most: ``guarded``, ``plain``, ``line`` or ``scout``."""
+        return self.NAMES[int(self.shares.argmax())]
+
+    @property
+    def judge(self) -> Model:
+        """Of the two who know the past best, the one who leads."""
+        return self.model if self.shares[0] > self.shares[1] else self.plain
+
+    def pool(self) -> list[tuple[float, Network]]:
+        """Who answers, and how much it counts."""
+        return [(float(share), model.predictor) for share, model in zip(self.shares, self.models, strict=True) if share]
+
+    def classifier(self) -> Callable[[Prepared], torch.Tensor]:
+        pool = self.pool()
+        return lambda rows: torch.stack([share * probabilities(network(rows)) for share, network in pool]).sum(dim=0)
+
+    def as_module(self) -> PlainNetwork | PlainPool:
+        return PlainPool.of([(share, plain_network(each, self.spec, self.scale)) for share, each in self.pool()])
+
+    def listened_to(self) -> Bools:
+        """A feature has a say if any of those who answer listens to it."""
+        alive = [model.network.alive() for share, model in zip(self.shares, self.models, strict=True) if share]
+        heard: Bools = torch.stack(alive).any(dim=0).numpy()
+        return heard
+
+    def steps(self) -> list[int]:
+        """How many steps each network takes on a batch: fewer where nothing is left to learn.
+
+        Those without guards take half of them while their share is less than half of the leader's, a third where
+        nobody has listened to them for long. The guarded network learns slowly enough: all, or none.
+        """
+        most, shares = self.evidence.pace.steps(self.recipe.iterations), self.shares
+        heard = np.where(shares >= shares.max() / 2, 1.0, np.where(np.array(self.idle) < SLOWS_DOWN, 1 / 2, 1 / 3))
+        return [0 if self.given_up else most, *(max(1, round(most * part)) for part in heard[1:].tolist())]
+
+    def check(self, batch: Batch) -> Batch:
+        self._arrived = super().check(batch)
+        return self._arrived
+
+    def finish_batch(self) -> None:
+        self._arrived = None
+        super().finish_batch()
+
+    def as_held(self) -> Labelled | None:
+        """The batch as the memory would hold it, where that is not as it came."""
+        store = self.memory.store
+        if self._arrived is None or store.code is None or store.code.levels.exact:
+            return None
+        return self.read(store.pack(self._arrived.x, self._arrived.y), np.arange(len(self._arrived)))
+
+    @torch.no_grad()
+    def weigh(self, new: Labelled) -> Bools:
+        """Ask all who learn about a batch, before it is learned, and about the past; which answers were right."""
+        rows, y = new
+        answers = [right(model.predictor, rows, y) for model in self.models]
+        answered: Bools = (self.classifier()(rows).argmax(dim=1) == y).numpy()
+        before, kept = self.evidence, (1 - 1 / SCOUTED_ROWS) ** len(y)
+        alert = before.alert.after(float(1 - answers[-1].mean()), len(y))
+        present = before.present.weaker(AFTER_JUMP) if alert.jumped else before.present
+        came, held = before.came, before.held
+        if (coarse := self.as_held()) is not None:
+            memory = (1 - 1 / COMPARED_ROWS) ** len(y)
+            came, held = (
+                came.after(answers, memory),
+                held.after([right(m.predictor, *coarse) for m in self.models], memory),
+            )
+        veteran = answers[int(before.whole_merit[:-1].argmax())] if before.past.asked else answers[1]
+        self.evidence = Evidence(
+            past=self.asked_about_the_past(),
+            present=present.after(answers, (1 - 1 / PRESENT_ROWS) ** len(y)),
+            came=came,
+            held=held,
+            scouted=before.scouted if self.batches < USUAL_AFTER else before.scouted.after(veteran, answers[-1], kept),
+            alert=alert,
+            pace=before.pace.after(float(1 - answered.mean()), len(y), alert.jumped),
+        )
+        self.changed = self.changed and self.evidence.scouted.gap > 0
+        self.idle = tuple(0 if share else idle + len(y) for share, idle in zip(self.shares, self.idle, strict=True))
+        return answered
+
+    def asked_about_the_past(self) -> Record:
+        """Who knows the samples that are never learned."""
+        held_out = np.flatnonzero(self.roles == HELD_OUT)
+        if not len(held_out):
+            return self.evidence.past
+        if len(held_out) > RESERVE_ASKED:
+            held_out = self.rng.choice(held_out, RESERVE_ASKED, replace=False)
+        rows, y = self.recall(self.memory.store, held_out)
+        return self.evidence.past.after([right(model.predictor, rows, y) for model in self.models], PAST_MEMORY)
+
+    @property
+    def roles(self) -> Roles:
+        """What each stored sample is there for."""
+        return self.memory.store.extra["role"] if len(self.memory) else np.zeros(0, dtype=np.uint8)
+
+    def state_dict(self) -> dict[str, Any]:
+        with self._lock:
+            return {
+                **super().state_dict(),
+                **{name: model.state_dict() for name, model in zip(self.MODELS[1:], self.models[1:], strict=True)},
+                "evidence": self.evidence.state_dict(),
+                "idle": list(self.idle),
+                "changed": self.changed,
+            }
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        saved = Saved(state, "learner")
+        with self.all_or_nothing():
+            super().load_state_dict(state)
+            self.begin_batch()
+            for name, model in zip(self.MODELS[1:], self.models[1:], strict=True):
+                model.load_state_dict(saved.entries(name))
+            self.evidence = Evidence.from_state(saved.part("evidence"), len(self.MODELS))
+            self.idle = saved_counts(saved, "idle", len(self.MODELS), len(self.MODELS))
+            self.changed = saved.flag("changed")
+            self.finish_batch()
+
+
+def saved_counts(saved: Saved, name: str, least: int, most: int) -> tuple[int, ...]:
+    """Saved numbers of rows."""
+    found = saved.items(name)
+    if not least <= len(found) <= most or not all(type(rows) is int and rows >= 0 for rows in found):
+        saved.refuse(name, f"must be {least} to {most} numbers of rows")
+    return tuple(found)

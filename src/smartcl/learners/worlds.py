@@ -1,0 +1,173 @@
+"""Whether the world has changed or a task is new, and how the world was before."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+from smartcl.data.batch import Bools
+from smartcl.data.spec import InputSpec
+from smartcl.learners.evidence import NOTHING_ASKED, Duel, Floats
+from smartcl.learners.model import Model, copied_weights, fill_weights
+from smartcl.learners.recipe import Recipe
+from smartcl.learners.weights import Labelled, take_samples
+from smartcl.network.inputs import Prepared, join_alike
+from smartcl.network.network import Network
+from smartcl.saved import Saved
+
+#: The steps in which a network may be torn, the samples of each side in one of them, and the errors, in standard errors
+#: above the usual, from which it is; below this noise there is none.
+TORN_STEPS, TORN_SAMPLES, TORN, LEAST_NOISE = 60, 75, 1.0, 0.2
+#: Who tells newest inputs from older ones, in so many steps; a new task shares less than this with those before it.
+TELLER, TELLER_STEPS, SAME_INPUTS = Recipe(hidden=(64,), lr=2e-3), 50, 0.3
+#: After so many rows a network is noted as it is: an elder, of which there are two.
+ELDER_ROWS, ELDERS = 500, 2
+#: How sure it must be that a former world answers better, and how much of a batch's answers the next one leaves.
+RETURNED, BACK_MEMORY = 4.0, 0.1
+
+
+def torn_between(model: Model, newest: Labelled, older: Sequence[Labelled], rng: np.random.Generator) -> Model | None:
+    """A copy of the model between the newest samples and older ones, if it cannot have both.
+
+    Whoever learns a new task can have the old ones too; where the world has changed, nobody can have both. What the
+    copy gets wrong is set against what another gets wrong between two parts of the older samples.
+    """
+    here, there = older
+    (copy, wrong), (_, usual) = between(model, newest, there, rng), between(model, here, there, rng)
+    noise = max(np.hypot(wrong.std(), usual.std()), LEAST_NOISE) / np.sqrt(min(len(wrong), len(usual)))
+    return copy if wrong.mean() > usual.mean() + TORN * noise else None
+
+
+def in_common(newest: Prepared, older: Prepared, spec: InputSpec, rng: np.random.Generator) -> float:
+    """How much newest and older inputs have in common: 1 where nobody can tell them apart, 0 where one always can.
+
+    Told by a network that learns half of both; the other half is asked about, and the other way round.
+    """
+    rows, side = join_alike([newest, older], spec.n_features), torch.tensor([0] * len(newest) + [1] * len(older))
+    halves = np.array_split(rng.permutation(len(side)), 2)
+    mistaken = []
+    for learned, asked in (halves, halves[::-1]):
+        teller = Model(replace(spec, n_classes=2), TELLER, (), rng)
+        sides = [take_samples((rows, side), torch.from_numpy(learned[side[learned] == each])) for each in (0, 1)]
+        if not all(len(y) for _, y in sides):
+            return 1.0
+        for _ in range(TELLER_STEPS):
+            teach(teller, *(drawn(samples, TORN_SAMPLES, rng) for samples in sides))
+        some, y = take_samples((rows, side), torch.from_numpy(asked))
+        wrong = ~right(teller.predictor, some, y)
+        mistaken += [wrong[y == each].mean() for each in (0, 1) if (y == each).any()]
+    return min(1.0, 2 * float(np.mean(mistaken)))
+
+
+def between(model: Model, some: Labelled, others: Labelled, rng: np.random.Generator) -> tuple[Model, Bools]:
+    """A copy of the model taught some samples as much as others, and what it still gets wrong."""
+    copy = model.copy()
+    for _ in range(TORN_STEPS):
+        teach(copy, *(drawn(samples, TORN_SAMPLES, rng) for samples in (some, others)))
+    return copy, ~np.concatenate([right(copy.predictor, *some), right(copy.predictor, *others)])
+
+
+def teach(model: Model, some: Labelled, others: Labelled) -> None:
+    """One step by the cross-entropy, of some samples as much as of others."""
+    model.descend(F.cross_entropy(model.network(some[0], others[0]), torch.cat([some[1], others[1]])))
+
+
+@dataclass(frozen=True)
+class Worlds:
+    """A network as it was some time ago, and as it was in the world before this one.
+
+    A former world's network is asked about every batch. Where it knows better than who answers now, its world is back.
+    """
+
+    elders: tuple[Network, ...] = ()
+    former: Network | None = None
+    #: Rows since the last look, and the former network against the answers given.
+    rows: int = 0
+    back: Duel = NOTHING_ASKED
+
+    def after(self, network: Network, rows: int) -> Worlds:
+        """After so many rows more; the network is noted now and then."""
+        if self.rows + rows < ELDER_ROWS:
+            return replace(self, rows=self.rows + rows)
+        return replace(self, elders=(*self.elders, network.copy())[-ELDERS:], rows=0)
+
+    def left(self) -> Worlds:
+        """The world has changed: what an elder knew is how it was, if there was time to grow old."""
+        former = self.elders[0] if len(self.elders) == ELDERS else self.former
+        return Worlds(former=former)
+
+    def asked(self, rows: Prepared, y: torch.Tensor, answered: Bools) -> Worlds:
+        """With a batch counted in that others have answered."""
+        if self.former is None:
+            return self
+        return replace(self, back=self.back.after(answered, right(self.former, rows, y), BACK_MEMORY))
+
+    @property
+    def returned(self) -> bool:
+        return self.back.sureness > RETURNED
+
+    def widened(self, n_classes: int, rng: np.random.Generator) -> Worlds:
+        """With room for classes that have not come yet."""
+        return replace(
+            self,
+            elders=tuple(_widened(network, n_classes, rng) for network in self.elders),
+            former=None if self.former is None else _widened(self.former, n_classes, rng),
+        )
+
+    def state_dict(self) -> dict[str, Any]:
+        return {
+            "elders": [{"weights": copied_weights(network)} for network in self.elders],
+            "former": None if self.former is None else {"weights": copied_weights(self.former)},
+            "rows": self.rows,
+            "back": self.back.state_dict(),
+        }
+
+    @classmethod
+    def from_state(cls, saved: Saved, like: Network) -> Worlds:
+        """What ``state_dict`` described, of networks like this one."""
+        elders, former = saved.parts("elders"), saved.optional("former")
+        if len(elders) > ELDERS:
+            saved.refuse("elders", f"must be at most {ELDERS} networks, are {len(elders)}")
+        return cls(
+            tuple(_filled(like, elder) for elder in elders),
+            None if former is None else _filled(like, former),
+            saved.whole("rows", 0, ELDER_ROWS),
+            Duel.from_state(saved.part("back")),
+        )
+
+
+def _widened(network: Network, n_classes: int, rng: np.random.Generator) -> Network:
+    twin = network.copy()
+    twin.add_classes(n_classes, rng)
+    return twin.requires_grad_(False)
+
+
+def _filled(like: Network, saved: Saved) -> Network:
+    network = like.copy()
+    fill_weights(network, saved, "weights")
+    return network
+
+
+@torch.no_grad()
+def right(network: Network, rows: Prepared, y: torch.Tensor) -> Bools:
+    """Which labels a network gives itself."""
+    result: Bools = (network(rows).argmax(dim=1) == y).numpy()
+    return result
+
+
+@torch.no_grad()
+def belief(network: Network, rows: Prepared, y: torch.Tensor) -> Floats:
+    """How likely a network finds each label."""
+    result: Floats = network(rows).softmax(dim=1).gather(1, y[:, None])[:, 0].double().numpy()
+    return result
+
+
+def drawn(samples: Labelled, count: int, rng: np.random.Generator) -> Labelled:
+    """So many of the samples, or all, in random order."""
+    n = len(samples[1])
+    return take_samples(samples, torch.from_numpy(rng.choice(n, min(count, n), replace=False)))

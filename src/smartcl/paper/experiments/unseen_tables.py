@@ -1,0 +1,34 @@
+"""``smart`` where nothing of it was chosen: on fresh seeds, each run once when all choices had been made."""
+
+from __future__ import annotations
+
+from smartcl.paper.experiments.paper_tables import foreign, memory
+from smartcl.paper.experiments.spec import RunSpec
+from smartcl.paper.experiments.table import Row, Table
+
+#: Where the fresh seeds begin; those of the other tables are below.
+FRESH_SEED = 20
+
+
+class FreshTable(Table):
+    """A table of seeds that no choice has seen."""
+
+    def spec(self, row: Row, column: str, seed: int) -> RunSpec:
+        return super().spec(row, column, FRESH_SEED + seed)
+
+
+SETTINGS = {
+    **{f"{images} images": memory(images) for images in ("100", "300")},
+    **{f"300 images, {share} foreign": foreign(share) for share in ("30%", "50%")},
+}
+
+FRESH_TABLE = FreshTable(
+    "fresh",
+    f"Disjoint MNIST on the seeds {FRESH_SEED} to {FRESH_SEED + 9}, each run once when all choices had been made",
+    "disjoint-mnist",
+    (Row("smart", "smart"),),
+    tuple(SETTINGS),
+    SETTINGS.__getitem__,
+    {},
+    seeds=10,
+)

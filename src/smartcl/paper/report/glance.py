@@ -1,0 +1,117 @@
+"""The first screen: accuracy against bytes, accuracy against wrong labels, rows a second, a few methods in each."""
+
+from __future__ import annotations
+
+import json
+import re
+from math import log10
+from pathlib import Path
+from typing import Any
+
+from smartcl.memory import format_bytes
+from smartcl.paper.experiments.catalogue import TABLES
+from smartcl.paper.experiments.precision_runs import BYTES_RUNS, IMAGE_NBYTES
+from smartcl.paper.experiments.table import Row, Table
+from smartcl.paper.report.charts import Axis, Series, bar_chart, line_chart
+from smartcl.paper.report.curves import PAPER, series_of
+from smartcl.paper.report.loaded_runs import Runs
+from smartcl.paper.report.page_figure import PageFigure, slug
+from smartcl.paper.report.svg import Drawing, Key
+
+#: Ours, the paper's method as we run it, the strongest of others, the plain one, and ours with all samples kept.
+SHOWN = ("smart", "smart-paper", "der++", "er", "joint-smart")
+#: Numbers of whole images whose bytes are labelled.
+LABELLED = (5, 30, 100, 500)
+#: Three drawings stand side by side.
+NARROW = 380.0
+
+TITLE = "At a glance"
+SPEED = re.compile(r"(.+): rows a second")
+
+
+def glance(runs: Runs, benchmarks: Path) -> PageFigure:
+    """Of the runs that are there, and of a file of benchmarks."""
+    drawings = {
+        "accuracy against bytes": _against_bytes(runs),
+        "accuracy against wrong labels": _against_noise(runs),
+        "rows a second": _speeds(benchmarks),
+    }
+    panels = tuple((title, drawing) for title, drawing in drawings.items() if drawing is not None)
+    if not panels:
+        return PageFigure("glance", TITLE, missing="smartcl reproduce table1")
+    caption = (
+        "Disjoint MNIST, mean accuracy of the five tasks after the last batch: left by the bytes a memory may take, "
+        "middle in the bytes of 300 images by the share of training images under a foreign label. Bands are one "
+        "standard deviation, hollow marks what the paper prints for SMART; a dashed line is joint training with "
+        "smart's own training, which keeps every sample."
+    )
+    if drawings["rows a second"] is not None:
+        caption += (
+            " Right, rows learned in a second of one core in one run of make bench-peers, on the same stream and bytes."
+        )
+    return PageFigure("glance", TITLE, caption, panels)
+
+
+def _against_bytes(runs: Runs) -> Drawing | None:
+    """``smart`` from five images on, the others as far as Table 1 goes."""
+    table = TABLES["table1"]
+    series = [_series(_table_of(row), row, runs) for row in _few(table)]
+    sizes = [images * IMAGE_NBYTES for images in LABELLED]
+    ticks = [(log10(size), f"{format_bytes(size)}\n{images}") for size, images in zip(sizes, LABELLED, strict=True)]
+    axis = Axis("bytes, and as many whole images", ticks[0][0] - 0.1, ticks[-1][0] + 0.1, ticks)
+    return _lines(series, axis, "Accuracy against bytes")
+
+
+def _against_noise(runs: Runs) -> Drawing | None:
+    table = TABLES["table2"]
+    places = {column: float(place) for place, column in enumerate(table.columns)}
+    series = [series_of(table, row, places, runs) for row in _few(table)]
+    axis = Axis(
+        "images under a foreign label", -0.25, len(places) - 0.75, [(x, column) for column, x in places.items()]
+    )
+    return _lines(series, axis, "Accuracy against wrong labels")
+
+
+def _speeds(benchmarks: Path) -> Drawing | None:
+    """A bar for each learner that was timed; None where none was."""
+    found = rows_a_second(benchmarks)
+    if not found:
+        return None
+    bars = [
+        (Key(slug(label), label, "red" if label == "smart" else "slate"), speed, f"{label}: {speed:,.0f} rows a second")
+        for label, speed in sorted(found.items(), key=lambda pair: -pair[1])
+    ]
+    return bar_chart(bars, "one core, the same bytes", "Rows learned in a second", NARROW)
+
+
+def rows_a_second(benchmarks: Path) -> dict[str, float]:
+    """By learner, as the benchmark against peers measured them; nothing where there is no such file."""
+    try:
+        figures: list[dict[str, Any]] = json.loads(benchmarks.read_text(encoding="utf-8")).get("peers", [])
+    except (OSError, ValueError, AttributeError):
+        return {}
+    matches = [(SPEED.fullmatch(str(figure["figure"])), figure["measured"]) for figure in figures]
+    return {match[1]: float(speed) for match, speed in matches if match is not None}
+
+
+def _few(table: Table) -> list[Row]:
+    """Each method's first row, in order."""
+    first = {row.method: row for row in reversed(table.rows)}
+    return [first[method] for method in SHOWN if method in first]
+
+
+def _table_of(row: Row) -> Table:
+    return BYTES_RUNS if row.method == "smart" else TABLES["table1"]
+
+
+def _series(table: Table, row: Row, runs: Runs) -> Series:
+    return series_of(table, row, {column: log10(int(column) * IMAGE_NBYTES) for column in table.columns}, runs)
+
+
+def _lines(series: list[Series], x: Axis, says: str) -> Drawing | None:
+    drawn = [each for each in series if each.points]
+    if not drawn:
+        return None
+    values = [p.y + sign * p.spread for each in drawn for p in (*each.points, *each.hollow) for sign in (1, -1)]
+    y = Axis.around("accuracy, %", values, high=100)
+    return line_chart(drawn, x, y, f"{says}: {', '.join(each.key.label for each in drawn)}", PAPER, width=NARROW)
