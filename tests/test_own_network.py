@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import torch
 
-from helpers import assert_same_state
-from own_modules import Tokens, adamw, convolution, flipped, image_batches, image_spec, perceptron, sgd, shaken
+from helpers import assert_same_state, small_spec
+from own_modules import SHAPE, Tokens, adamw, convolution, flipped, image_batches, image_spec, perceptron, sgd, shaken
 from smartcl.learners.learner import Learner
 from smartcl.learners.methods import METHODS, build_learner
 from smartcl.learners.recipe import Recipe
@@ -114,6 +114,21 @@ def test_a_network_that_is_not_the_one_saved_is_named() -> None:
     state = quick("er", network=convolution).state_dict()
     with pytest.raises(ValueError, match=r"does not make what was saved: 1.weight has the shape \(7, 40\)"):
         quick("er", network=perceptron).load_state_dict(state)
+
+
+def test_images_may_be_given_as_they_are() -> None:
+    flat, shaped = quick("er", network=convolution), quick("er", network=convolution)
+    for batch in image_batches(2):
+        flat.observe(batch)
+        shaped.observe(replace(batch, x=batch.x.view(-1, *SHAPE)))
+    assert_same_state(flat.state_dict(), shaped.state_dict())
+    assert torch.equal(flat.predict_proba(batch.x), shaped.predict_proba(batch.x.view(-1, *SHAPE)))
+
+
+def test_an_optimizer_of_torch_moves_no_row_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("smartcl.network.mlp.ROW_TABLE_WEIGHTS", 0)
+    with pytest.raises(ValueError, match="optimizer cannot move the rows"):
+        build_learner("er", small_spec(sparse_rows=True), 900, optimizer=sgd)
 
 
 def test_augment_needs_a_network() -> None:

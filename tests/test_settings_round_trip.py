@@ -46,6 +46,7 @@ ARRIVED: dict[str, Callable[[Any], Any]] = {
     "margin": lambda learner: learner.margin,
     "epochs": lambda learner: learner.epochs,
     "layer": lambda learner: learner.memory.selector.layer,
+    "memory_first": lambda learner: learner.memory.selector.memory_first,
 }
 
 

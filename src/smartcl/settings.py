@@ -171,6 +171,7 @@ SETTINGS: Mapping[str, Kind] = {
     "whole": Flag(),
     "form": Name(),
     "layer": Name(),
+    "memory_first": Flag(),
     "consolidate": Name(),
     "init": Name(),
     "network": Code(),

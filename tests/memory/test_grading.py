@@ -15,7 +15,7 @@ from smartcl import SmartClassifier
 from smartcl.data.batch import Batch
 from smartcl.data.spec import InputSpec
 from smartcl.memory import SampleStore
-from smartcl.memory.grading import LADDER, choose_levels
+from smartcl.memory.grading import LADDER, choose_levels, error
 from smartcl.memory.schematic_memory import SchematicMemory
 from smartcl.saved import StateError
 from smartcl.selection.reservoir import Reservoir
@@ -72,19 +72,47 @@ def test_auto_takes_the_first_levels_that_cannot_be_told_apart() -> None:
         index = np.arange(len(samples))
         return float((samples.gather(index).x - coarse.gather(index).x).abs().mean()) / 0.1
 
-    found = choose_levels(store, store, "auto", 10_000, 400, judge)
+    found = choose_levels(store, store, "auto", 1000, 400, judge)
     assert found is not None
     assert len(found) + 1 in LADDER
-    assert judge(store, store.rounded(found)) <= 1
-    coarser = choose_levels(store, store, LADDER[LADDER.index(len(found) + 1) - 1], 10_000)
+    assert judge(store, store.rounded(found)) <= 2
+    coarser = choose_levels(store, store, LADDER[LADDER.index(len(found) + 1) - 1], 1000)
     assert coarser is not None
     assert judge(store, store.rounded(coarser)) > 1
     # Where each sample held speaks for many, more may change.
     pressed = choose_levels(store, store, "auto", 200, 10_000, judge)
     assert pressed is not None
     assert len(pressed) < len(found)
+    # Where all samples fit all the same, nothing is let go of that need not be.
+    roomy = choose_levels(store, store, "auto", 3000, 400, judge)
+    assert roomy is not None
+    assert len(roomy) > len(found)
     assert choose_levels(store, store, "auto", 10_000, 400, lambda *_: np.inf) is None
     assert choose_levels(store, store, "auto", 10_000) is None
+
+
+def test_finer_levels_keep_those_that_values_are_held_at() -> None:
+    """Rounded once to three values, half of them would be rounded again to the nearest of five others."""
+    x = np.random.default_rng(0).normal(size=(2000, 5)).astype(np.float32)
+    store = SampleStore.empty(5, sparse=False).pack(torch.from_numpy(x), np.zeros(2000, dtype=int))
+    coarse = choose_levels(store, store, 4, 10_000)
+    assert coarse is not None
+    held = store.rounded(coarse)
+    fine = choose_levels(held, store, 8, 10_000, held=coarse)
+    assert fine is not None
+    assert len(fine) == 7
+    assert error(held, fine) == 0
+    assert error(store, fine) < error(store, coarse) / 2
+
+
+def test_what_is_held_coarsely_is_never_called_exact() -> None:
+    x = np.random.default_rng(0).integers(1, 5, (50, 5)).astype(np.float32)
+    store = SampleStore.empty(5, sparse=False).pack(torch.from_numpy(x), np.zeros(50, dtype=int))
+    coarse = choose_levels(store, store, 3, 10_000)
+    assert coarse is not None
+    found = choose_levels(store.rounded(coarse), store, "auto", 10_000, 50, lambda *_: np.inf, coarse)
+    assert found is not None
+    assert not found.exact
 
 
 def test_without_a_judge_auto_is_exact() -> None:

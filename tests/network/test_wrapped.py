@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 import torch
@@ -91,6 +93,16 @@ def test_modes_and_randomness() -> None:
     with seeded(0):
         assert torch.equal(network(ROWS), first)
     assert torch.equal(network.shadow()(ROWS), network.shadow()(ROWS))
+
+
+def test_who_asks_at_the_same_time_is_not_disturbed() -> None:
+    network = of(convolution)
+    expected = network.features(ROWS).detach()
+    with torch.no_grad(), ThreadPoolExecutor(4) as pool:
+        for _ in range(20):
+            network.module.train()  # as a step that learns leaves it
+            asked = [pool.submit(network.features, ROWS if k % 2 else ROWS + 1) for k in range(8)]
+            assert all(torch.equal(each.result(), expected) for each in asked[1::2])
 
 
 @pytest.mark.parametrize("augment", [flipped, shaken])

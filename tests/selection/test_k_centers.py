@@ -148,6 +148,18 @@ def test_both_follow_the_loop_on_a_network(selector: KCenters, seed: int) -> Non
     assert ours.tolist() == expected
 
 
+@pytest.mark.parametrize("memory_first", [True, False])
+def test_with_the_memory_first_the_older_of_two_alike_stays(memory_first: bool) -> None:
+    old = np.array([0.0, 0.1, *(10.0 * k for k in range(1, 21))])
+    places = np.concatenate([old, old[2:] + 1])
+    selector = Given(abs(places[:, None] - places[None, :]), 2.0)
+    selector.memory_first = memory_first
+    pool = pool_of(np.full(len(places), 10), len(old))
+    left = [selector.select(pool, 210, np.random.default_rng(seed)).keep for seed in range(20)]
+    newcomers = np.mean([(keep >= len(old)).sum() for keep in left])
+    assert (newcomers < 1.01) == memory_first, newcomers
+
+
 def test_arguments_are_checked() -> None:
     with pytest.raises(ValueError, match=r"growth must be above 1, got 1\.0"):
         GSSClust(growth=1.0)

@@ -14,6 +14,8 @@ TOO_LARGE = "x must fit single precision: it contains values, or sums of duplica
 
 def check_rows(x: Rows, spec: InputSpec) -> Rows:
     """Rows a network of this spec can take: right width, finite numbers, dense or sparse as the stream is."""
+    if isinstance(x, torch.Tensor) and spec.shape is not None and tuple(x.shape[1:]) == spec.shape:
+        x = x.flatten(1)
     if x.ndim != 2 or x.shape[1] != spec.n_features:
         raise ValueError(f"x must have {spec.n_features} features, got the shape {tuple(x.shape)}")
     if isinstance(x, torch.Tensor):

@@ -31,9 +31,10 @@ class AlternatingSettings(ReplaySettings):
 
 @dataclass(frozen=True)
 class FSSClustSettings(AlternatingSettings):
-    """And the layer whose features are compared: penultimate or logits."""
+    """And the layer whose features are compared, penultimate or logits, and whether of two alike the older stays."""
 
     layer: str = "penultimate"
+    memory_first: bool = False
 
 
 def er(spec: InputSpec, memory: str | int, settings: ReplaySettings, seed: int = 0) -> Learner:
@@ -58,7 +59,7 @@ def gss_clust(spec: InputSpec, memory: str | int, settings: ReplaySettings, seed
 
 def fss_clust(spec: InputSpec, memory: str | int, settings: FSSClustSettings, seed: int = 0) -> Learner:
     """Replay of cluster centres in feature space: of the penultimate layer or of the logits."""
-    return replaying(FSSClust(layer=settings.layer), spec, memory, settings, seed)
+    return replaying(FSSClust(layer=settings.layer, memory_first=settings.memory_first), spec, memory, settings, seed)
 
 
 def replaying(

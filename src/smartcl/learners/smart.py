@@ -48,7 +48,7 @@ class SmartSettings(SmartTraining):
     trust: bool = True
     patience: int = 3
     whole: bool = False
-    precision: str | int = "plain"
+    precision: str | int = "auto"
 
 
 def smart(spec: InputSpec, memory: str | int, settings: SmartSettings, seed: int = 0) -> Learner:

@@ -180,7 +180,7 @@ class CodedRows:
         """Rows in code, by feature id and number of level."""
         found = self.code.read(self.arena, *self._locate(index))
         assert found is not None
-        return _by_id(found, schema)
+        return self.code.order.find(found, schema)
 
     def _plain(self, index: Ints, schema: Schema) -> Nonzeros:
         return decode_nonzeros(Encoded(self.arena, *self._locate(index), self._formats[index]), schema)
@@ -199,7 +199,7 @@ class CodedRows:
             return "holds a row that does not end where it should"
         if (columns.ids >= len(schema)).any():
             return "holds a row with features out of its schema"
-        numbered = _by_id(columns, schema)
+        numbered = self.code.order.find(columns, schema)
         again = self.code.write(columns)
         same = np.array_equal(again.lengths, lengths[coded])
         if not same or not np.array_equal(again.arena, self.arena[spans(starts[coded], lengths[coded])]):
@@ -224,9 +224,8 @@ def in_code(rows: Iterable[Nonzeros], code: RowCode, schema: Schema, positional:
 
 
 def _coded(code: RowCode, rows: Nonzeros, schema: Schema, positional: bool) -> CodedRows:
-    placed = by_column(rows, schema)
     numbered = code.levels.numbered(rows)
-    codable = code.codable(replace(placed, values=numbered.values))
+    codable = code.codable(code.order.place(numbered, schema))
     if codable.all():
         return _written(code, numbered, schema, positional)
     coded, plain = np.flatnonzero(codable), np.flatnonzero(~codable)
@@ -236,7 +235,7 @@ def _coded(code: RowCode, rows: Nonzeros, schema: Schema, positional: bool) -> C
 
 def _written(code: RowCode, numbered: Nonzeros, schema: Schema, positional: bool) -> CodedRows:
     """Rows by feature id and number of level, all of them codable."""
-    coded = code.write(by_column(numbered, schema))
+    coded = code.write(code.order.place(numbered, schema))
     return CodedRows._of(code, coded.arena, coded.lengths, np.full(len(numbered), IN_CODE, dtype=np.uint8))
 
 
@@ -247,15 +246,6 @@ def _mixed(
     encoded = encode(exact, schema, positional)
     others = CodedRows._of(code, encoded.arena, encoded.lengths, encoded.formats)
     return CodedRows.concatenate(code, [kept, others]).take(np.argsort(np.concatenate([coded, plain])))
-
-
-def by_column(rows: Nonzeros, schema: Schema) -> Nonzeros:
-    """Rows by feature id, by their place among the schema's features instead."""
-    return rows if schema.is_full else replace(rows, ids=columns_of(rows.ids, schema))
-
-
-def _by_id(rows: Nonzeros, schema: Schema) -> Nonzeros:
-    return rows if schema.is_full else replace(rows, ids=schema.features[rows.ids])
 
 
 def _in_order(first: Nonzeros, at: Ints, second: Nonzeros, then: Ints) -> Nonzeros:

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from smartcl.data.batch import Ints
+from smartcl.memory.k_means import centres, more_centres
 from smartcl.memory.nonzeros import Floats, Nonzeros
 from smartcl.saved import Saved
 
 #: Exact values can be levels too, while there are no more different ones than these.
 MOST_LEVELS = 1024
-#: Rounds of k-means; in one dimension more change nothing that can be measured.
-ROUNDS = 20
 #: A shift and a scale for each feature must make the levels so many times as precise, ...
 WORTH_SCALES = 2.0
 #: ... measured on so many values of a feature at least.
@@ -54,12 +53,11 @@ class Levels:
 
     def numbers(self, rows: Nonzeros) -> Ints:
         """The level of each value, counted from 1; 0 where an exact one is not among them."""
-        values = rows.values
         if self.exact:
-            at = np.searchsorted(self.values, values)
-            known = self.values[np.minimum(at, len(self) - 1)] == values
+            at = np.searchsorted(self.values, rows.values)
+            known = self.values[np.minimum(at, len(self) - 1)] == rows.values
             return np.where(known, at + 1, 0)
-        return 1 + np.searchsorted(_borders(self.values), self._scaled(values, rows.ids)).astype(np.int64)
+        return 1 + np.searchsorted(_borders(self.values), self.scaled(rows)).astype(np.int64)
 
     def numbered(self, rows: Nonzeros) -> Nonzeros:
         """The rows with the numbers of their levels for values."""
@@ -68,6 +66,14 @@ class Levels:
     def round(self, rows: Nonzeros) -> Nonzeros:
         """The rows with values as they will be read."""
         return Nonzeros(rows.counts, rows.ids, self.read(self.numbers(rows), rows.ids))
+
+    def scaled(self, rows: Nonzeros) -> Floats:
+        """The values of these rows as the levels see them."""
+        if self.scales is None:
+            return rows.values
+        with np.errstate(over="ignore"):
+            found: Floats = np.nan_to_num((rows.values - self.scales[0, rows.ids]) / self.scales[1, rows.ids])
+        return found
 
     def read(self, numbers: Ints, ids: Ints) -> Floats:
         """The values that these levels of these features stand for; none is zero."""
@@ -100,13 +106,6 @@ class Levels:
             saved.refuse("scales", "must be positive, and are not there where values are exact")
         return cls(values, exact, scales)
 
-    def _scaled(self, values: Floats, ids: Ints) -> Floats:
-        if self.scales is None:
-            return values
-        with np.errstate(over="ignore"):
-            scaled: Floats = (values - self.scales[0, ids]) / self.scales[1, ids]
-        return scaled
-
     def _arrays(self) -> list[NDArray[Any]]:
         return [self.values] if self.scales is None else [self.values, self.scales]
 
@@ -117,40 +116,32 @@ def exact_levels(values: Floats) -> Levels | None:
     return Levels(different, exact=True) if 1 <= len(different) <= MOST_LEVELS else None
 
 
-def learn_levels(rows: Nonzeros, exact: Nonzeros, n_features: int, count: int, scales_room: int) -> Levels:
+def learn_levels(
+    rows: Nonzeros, exact: Nonzeros, n_features: int, count: int, scales_room: int, held: Levels | None = None
+) -> Levels:
     """At most ``count`` levels, zero counted, that are near the values of ``exact`` rows.
 
     They are levels of the values as they are, or of each feature's own scale, learned from all ``rows``, where that is
-    much more precise and its table takes no more than ``scales_room`` bytes.
+    much more precise and its table takes no more than ``scales_room`` bytes. If values are ``held`` at fewer levels
+    already, those stay among them: what was rounded once is not rounded again for the sake of what arrives.
     """
+    if held is not None and not held.exact and len(held) < count - 1:
+        return replace(held, values=_levels(more_centres(held.scaled(exact), held.values, count - 1)))
     shared = Levels(_centres(exact.values, count - 1), exact=False)
     if not len(exact.values) or len(np.unique(exact.values)) < count or 8 * n_features > scales_room:
         return shared
     scales = _scales(rows, n_features)
     plain = Levels(np.ones(1, dtype=np.float32), False, scales)
-    own = Levels(_centres(plain._scaled(exact.values, exact.ids), count - 1), False, scales)
+    own = Levels(_centres(plain.scaled(exact), count - 1), False, scales)
     return own if _error(shared, exact, scales) > WORTH_SCALES * _error(own, exact, scales) else shared
 
 
 def _centres(values: Floats, count: int) -> Floats:
-    """Where ``count`` levels are nearest to these values in the mean square, ascending: k-means.
+    return _levels(centres(values, count)) if len(values) else np.ones(1, dtype=np.float32)
 
-    It starts where the best levels of a smooth density lie, as dense as its third root (Panter and Dite, 1951).
-    """
-    different, times = np.unique(values, return_counts=True)
-    if not len(different):
-        return np.ones(1, dtype=np.float32)
-    if len(different) <= count:
-        return _not_zero(different)
-    ordered = np.sort(values).astype(np.float64)
-    sums = np.concatenate([[0.0], ordered.cumsum()])
-    reached = np.cbrt(times).cumsum()
-    centres = different[np.searchsorted(reached, reached[-1] * (np.arange(count) + 0.5) / count)].astype(np.float64)
-    for _ in range(ROUNDS):
-        ends = np.concatenate([[0], np.searchsorted(ordered, (centres[1:] + centres[:-1]) / 2), [len(ordered)]])
-        members = np.diff(ends)
-        centres = np.diff(sums[ends])[members > 0] / members[members > 0]
-    return _not_zero(np.unique(centres.astype(np.float32)))
+
+def _levels(values: Floats) -> Floats:
+    return np.unique(_not_zero(values))
 
 
 def _scales(rows: Nonzeros, n_features: int) -> NDArray[np.float32]:

@@ -15,6 +15,7 @@ import numpy as np
 
 from smartcl.data.batch import Bools, Ints
 from smartcl.memory.code_bits import PADDING, get_bits, placed, set_bits, step_table, walk
+from smartcl.memory.column_order import AS_THEY_ARE, ColumnOrder
 from smartcl.memory.levels import Levels
 from smartcl.memory.nonzeros import Nonzeros, spans
 from smartcl.memory.phrases import MOST_PHRASES, Pairs, Symbols, apply_pairs, learn_pairs, spelled
@@ -57,35 +58,45 @@ class RowCode:
     n_classes: int
     pairs: Pairs
     packed_lengths: Bytes
+    order: ColumnOrder = AS_THEY_ARE
 
     def __post_init__(self) -> None:
         for array in (self.pairs, self.packed_lengths):
             array.flags.writeable = False
 
     @classmethod
-    def learn(cls, rows: Nonzeros, levels: Levels, n_columns: int, room: int, beside: int = 0) -> RowCode:
-        """A code for rows like these, of columns and numbers of levels.
+    def learn(
+        cls,
+        rows: Nonzeros,
+        levels: Levels,
+        n_columns: int,
+        room: int,
+        beside: int = 0,
+        order: ColumnOrder = AS_THEY_ARE,
+    ) -> RowCode:
+        """A code for rows like these, of columns in this ``order`` and numbers of levels.
 
         It has as many phrases and contexts as let most rows into ``room`` bytes, with its tables and the bytes that
         each row takes ``beside`` its text.
         """
         n_runs = n_run_symbols(n_columns)
-        text = write_text(rows, n_runs).symbols
+        text, rests = _text(rows, n_runs)
         n_symbols = 1 + n_runs + len(levels)
         barred = np.append(long_runs(n_runs), END)
         options = [
-            (_bytes_a_row(left, pairs, n_runs, levels, classes, len(rows), room, beside), pairs, left, classes)
+            (_bytes_a_row(left, pairs, n_runs, levels, classes, len(rows), room, beside + rests), pairs, left, classes)
             for pairs, left in learn_pairs(text, n_symbols, barred)
             for classes in LEVEL_CLASSES
         ]
         _, pairs, left, classes = min(options, key=lambda option: option[0])
         counts = _counts(left, pairs, n_runs, len(levels), classes)
         lengths = np.stack([code_lengths(np.maximum(1, 8 * some)) for some in counts])
-        return cls(levels, n_runs, classes, pairs.astype(_symbol_dtype(n_symbols + len(pairs))), _nibbles(lengths))
+        phrases = pairs.astype(_symbol_dtype(n_symbols + len(pairs)))
+        return cls(levels, n_runs, classes, phrases, _nibbles(lengths), order)
 
     @property
     def nbytes(self) -> int:
-        return self.levels.nbytes + self.pairs.nbytes + self.packed_lengths.nbytes
+        return self.levels.nbytes + self.pairs.nbytes + self.packed_lengths.nbytes + self.order.nbytes
 
     @property
     def n_symbols(self) -> int:
@@ -160,6 +171,7 @@ class RowCode:
             "n_classes": self.n_classes,
             "pairs": self.pairs,
             "packed_lengths": self.packed_lengths,
+            "order": self.order.state_dict(),
         }
 
     @classmethod
@@ -174,7 +186,8 @@ class RowCode:
             saved.refuse("pairs", f"must be at most {MOST_PHRASES}, each of symbols and phrases before it")
         size = _n_contexts(n_classes) * (n_symbols + len(pairs))
         packed = saved.array("packed_lengths", (-(-size // 2),), "uint8")
-        code = cls(levels, n_runs, n_classes, np.array(pairs), np.array(packed))
+        order = ColumnOrder.from_state(saved.part("order"), n_features)
+        code = cls(levels, n_runs, n_classes, np.array(pairs), np.array(packed), order)
         if not all(is_complete(lengths) for lengths in code.lengths) or (size % 2 and packed[-1] & 15):
             saved.refuse("packed_lengths", "must be the lengths of complete codes")
         return code
@@ -196,13 +209,20 @@ def _counts(text: Symbols, pairs: Pairs, n_runs: int, n_levels: int, n_classes: 
 def bytes_a_row(rows: Nonzeros, levels: Levels, n_columns: int, room: int, beside: int) -> float:
     """About how many bytes a row like these takes in ``room`` bytes, all included, in a code without phrases."""
     n_runs = n_run_symbols(n_columns)
-    text, none = write_text(rows, n_runs).symbols, np.zeros((0, 2), dtype=np.uint8)
-    options = (_bytes_a_row(text, none, n_runs, levels, classes, len(rows), room, beside) for classes in LEVEL_CLASSES)
-    return min(options)
+    (text, rests), none = _text(rows, n_runs), np.zeros((0, 2), dtype=np.uint8)
+    return min(
+        _bytes_a_row(text, none, n_runs, levels, classes, len(rows), room, beside + rests) for classes in LEVEL_CLASSES
+    )
+
+
+def _text(rows: Nonzeros, n_runs: int) -> tuple[Symbols, float]:
+    """The rows as text, and the bytes a row that the last bits of its runs take beside it."""
+    text = write_text(rows, n_runs)
+    return text.symbols, float(text.rest_bits.sum()) / 8 / max(1, len(rows))
 
 
 def _bytes_a_row(
-    text: Symbols, pairs: Pairs, n_runs: int, levels: Levels, n_classes: int, n_rows: int, room: int, beside: int
+    text: Symbols, pairs: Pairs, n_runs: int, levels: Levels, n_classes: int, n_rows: int, room: int, beside: float
 ) -> float:
     """About how many bytes a row of such texts takes in ``room`` bytes, its share of the tables included."""
     counts = _counts(text, pairs, n_runs, len(levels), n_classes)

@@ -15,7 +15,7 @@ from smartcl.data.batch import Batch, Bools, Ints
 from smartcl.data.spec import InputSpec
 from smartcl.memory.budget import UNBOUNDED, Budget
 from smartcl.memory.export import Names, export
-from smartcl.memory.grading import Judge, agrees, choose_levels, error, learn_code
+from smartcl.memory.grading import LEARN_AGAIN, Judge, agrees, choose_levels, choose_order, error, learn_code
 from smartcl.memory.pool import Pool, Selection, Selector
 from smartcl.memory.schema import FeatureWatch, Schema
 from smartcl.memory.store import SampleStore, describe
@@ -36,8 +36,8 @@ MASKS_SHARE = 0.25
 
 #: A code is learned from so many samples at most, ...
 LEARN_FROM = 1000
-#: ... anew when the stream is so many times as long as it was, and taken if so many times as many samples fit, ...
-LEARN_AGAIN, WORTH_RECODING = 1.5, 1.02
+#: ... and taken if so many times as many samples fit, ...
+WORTH_RECODING = 1.02
 #: ... or what arrives loses so many times less.
 SHARPER = 2.0
 #: Where what is held is coarse, levels are learned from what arrives as it is, if it is so many samples.
@@ -261,15 +261,17 @@ class SchematicMemory:
         """
         old, now = candidates.take(np.arange(len(candidates) - len(arrived))), candidates.code
         sample = self._probe(old, LEARN_FROM).recode(None).join(arrived) if len(old) else arrived
-        if now is None or now.levels.exact:
-            levels = choose_levels(sample, sample, self.precision, self.budget.nbytes, self.code_tried, judge)
+        room, held = self.budget.nbytes, None if now is None else now.levels
+        order = choose_order(sample, room)
+        if held is None or held.exact:
+            levels = choose_levels(sample, sample, self.precision, room, self.code_tried, judge, held, order)
         elif len(arrived) < ENOUGH_ARRIVED:
-            levels = now.levels
+            levels = held
         else:
-            levels = choose_levels(sample, arrived, self.precision, self.budget.nbytes, self.code_tried, judge)
+            levels = choose_levels(sample, arrived, self.precision, room, self.code_tried, judge, held, order)
         if levels is None:
             return candidates
-        code = learn_code(sample, levels, self.budget.nbytes)
+        code = learn_code(sample, levels, room, order)
         capacity = self._capacity(sample.recode(code))
         roomier = capacity > WORTH_RECODING * self._capacity(sample.recode(now))
         sharper = now is not None and capacity > 0 and SHARPER * error(arrived, levels) < error(arrived, now.levels)

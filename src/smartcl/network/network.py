@@ -118,7 +118,8 @@ class Network(nn.Module):
 
     def has_slope(self) -> bool:
         """Whether the last step's loss depended on the network at all."""
-        return any(value.grad is None or bool(value.grad.any()) for value in self.parameters())
+        slopes = [value.grad for value in self.parameters() if value.grad is not None]
+        return not slopes or any(bool(slope.any()) for slope in slopes)
 
     def is_dead(self) -> bool:
         """Whether no slope passes from the logits to the input any more."""

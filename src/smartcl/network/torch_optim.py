@@ -21,6 +21,8 @@ class TorchOptimizer:
     """
 
     def __init__(self, network: Network, make: MakeOptimizer) -> None:
+        if network.table is not None:
+            raise ValueError("optimizer cannot move the rows of a sparse input as wide as this one: leave it out")
         self.network, self.make = network, make
         self._begin()
         if not isinstance(self.optimizer, torch.optim.Optimizer):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from copy import deepcopy
+from threading import get_ident
 from typing import TypeAlias
 
 import numpy as np
@@ -73,7 +74,10 @@ class WrappedNetwork(Network):
         return self.module
 
     def _set_mode(self, learning: bool) -> None:
+        """The module last, for other threads that ask: when it is in a mode, so are all its parts."""
         if self.module.training != learning:
+            for part in self.module.children():
+                part.train(learning)
             self.module.train(learning)
 
     @property
@@ -84,14 +88,19 @@ class WrappedNetwork(Network):
         if layer == "logits":
             logits: torch.Tensor = self.still()(self.images(rows))
             return logits
-        head, read = self._head("its penultimate features are asked for"), []
-        handle = head.register_forward_pre_hook(lambda _, inputs: read.append(inputs[0]))
+        head, asker = self._head("its penultimate features are asked for"), get_ident()
+        read: list[torch.Tensor] = []
+
+        def note(_: nn.Module, inputs: tuple[torch.Tensor, ...]) -> None:
+            if get_ident() == asker:  # others may ask meanwhile
+                read.append(inputs[0])
+
+        handle = head.register_forward_pre_hook(note)
         try:
             self.still()(self.images(rows))
         finally:
             handle.remove()
-        found: torch.Tensor = read[0].flatten(1)
-        return found
+        return read[0].flatten(1)
 
     def alive(self) -> torch.Tensor:
         """All input features, but those of a channel or column that has no weight any more."""

@@ -94,15 +94,17 @@ def squared_distances(features: torch.Tensor) -> Distances:
 class KCenters:
     """Newcomers too close to the memory are passed over; over budget, all are thinned out from a random start.
 
-    A subclass says how far samples are apart. Too close is: not farther than the two closest of the memory are.
+    A subclass says how far samples are apart. Too close is: not farther than the two closest of the memory are. A pass
+    goes over all samples in a random order, or with ``memory_first`` as the authors' code does: after the random start
+    the memory, then the newcomers, so that of two close samples the older stays.
     """
 
     scored = False
 
-    def __init__(self, growth: float) -> None:
+    def __init__(self, growth: float, memory_first: bool = False) -> None:
         if not growth > 1:
             raise ValueError(f"growth must be above 1, got {growth}")
-        self.growth = growth
+        self.growth, self.memory_first = growth, memory_first
 
     def distances(self, pool: Pool) -> Distances:
         """Between all samples of the pool, under the network's present weights."""
@@ -112,9 +114,15 @@ class KCenters:
         distances = self.distances(pool)
         keep = np.concatenate([pool.old, self._newcomers(pool, room, distances)])
         if pool.sizes[keep].sum() > room:
-            order = rng.permutation(keep)
+            order = self._order(keep, rng)
             keep = np.sort(order[thin_out(distances[np.ix_(order, order)], pool.sizes[order], room, self.growth)])
         return Selection(keep, pool.scores[keep])
+
+    def _order(self, keep: Ints, rng: np.random.Generator) -> Ints:
+        if not self.memory_first:
+            return rng.permutation(keep)
+        start = int(rng.integers(len(keep)))
+        return np.concatenate([keep[[start]], np.delete(keep, start)])
 
     def _newcomers(self, pool: Pool, room: int, distances: Distances) -> Ints:
         n = pool.n_memory
@@ -152,8 +160,8 @@ class FSSClust(KCenters):
     3
     """
 
-    def __init__(self, growth: float = 2.0, layer: str = "penultimate") -> None:
-        super().__init__(growth)
+    def __init__(self, growth: float = 2.0, layer: str = "penultimate", memory_first: bool = False) -> None:
+        super().__init__(growth, memory_first)
         if layer not in LAYERS:
             raise ValueError(f"layer must be one of {', '.join(LAYERS)}, got {layer!r}")
         self.layer = layer

@@ -58,7 +58,7 @@ def test_a_file_moves_to_the_name_its_run_has_today_and_says_the_same(dataset: s
     assert results.load(spec) == compacted(said)
     assert [file for file in tmp_path.rglob("*") if file.is_file()] == [results.path(spec)]
     again = migrate(tmp_path)
-    assert (again.moved, again.current, again.shortened) == ((), (results.path(spec),), ())
+    assert (again.moved, again.current, again.rewritten) == ((), (results.path(spec),), ())
 
 
 def test_noise_written_in_another_way_is_the_same_run(tmp_path: Path) -> None:
@@ -129,7 +129,7 @@ def test_the_command_says_how_many(tmp_path: Path, capsys: pytest.CaptureFixture
     assert call(["results", *where, "--migrate"]) == 0
     said = capsys.readouterr().out.splitlines()[0]
     assert said.startswith(
-        "1 result files moved to their present names, 0 had them; 1 made compact; left alone: 0 whose"
+        "1 result files moved to their present names, 0 had them; 1 written anew; left alone: 0 whose"
     )
     assert "1 that are no run of today's settings and data" in said
     assert "90.00 (1)" in (tmp_path / "page.md").read_text()
@@ -156,6 +156,21 @@ def test_a_file_that_says_too_much_is_shortened_where_it_is(tmp_path: Path) -> N
     results.path(spec).parent.mkdir(parents=True)
     results.path(spec).write_text(json.dumps(whole))
     made = migrate(tmp_path)
-    assert (made.current, made.shortened) == ((results.path(spec),), (results.path(spec),))
+    assert (made.current, made.rewritten) == ((results.path(spec),), (results.path(spec),))
     assert results.load(spec) == {**whole, "accuracy_matrix": [[90.12]]}
-    assert migrate(tmp_path).shortened == ()
+    assert migrate(tmp_path).rewritten == ()
+
+
+def test_a_run_at_what_was_the_default_says_so_when_it_is_none_any_more(tmp_path: Path) -> None:
+    """``smart`` kept its values plainly once, and a file of that time does not say how."""
+    results, spec = ResultFolder(tmp_path), RunSpec("disjoint-mnist", "smart")
+    plain = RunSpec.of({"precision": "plain"}, dataset="disjoint-mnist", method="smart")
+    assert plain.key != spec.key
+    for named in (plain, spec):
+        results.save(named, {"accuracy": 90.0, "accuracy_matrix": [[90.0]], "spec": spec.as_dict()})
+    made = migrate(tmp_path)
+    assert sorted(made.current) == sorted([results.path(plain), results.path(spec)])
+    assert made.rewritten == (results.path(plain),)
+    said = [results.load(named)["spec"]["parameters"] for named in (plain, spec)]
+    assert said == [{"precision": "plain"}, {}]
+    assert migrate(tmp_path).rewritten == ()

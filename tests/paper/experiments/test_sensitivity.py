@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from smartcl.paper.experiments.sensitivity import sensitivity_points
 from smartcl.paper.experiments.spec import RunSpec
+from smartcl.paper.experiments.table import EXACT_VALUES
 
 
 def run(accuracy, method="smart", memory="300 samples", noise="none", **parameters):
-    spec = RunSpec.of(parameters, dataset="disjoint-mnist", method=method, memory=memory, noise=noise)
+    exact = EXACT_VALUES if method == "smart" else {}
+    spec = RunSpec.of({**exact, **parameters}, dataset="disjoint-mnist", method=method, memory=memory, noise=noise)
     return spec.as_dict(), {"accuracy": accuracy}
 
 
@@ -18,6 +20,7 @@ def test_a_point_is_the_mean_of_the_runs_that_change_nothing_but_its_strength():
             run(94.0, alpha=0.01),
             run(80.0, alpha=0.01, beta=0.5),  # two strengths at once
             run(70.0, alpha=0.01, lr=0.01),  # something else
+            run(71.0, alpha=0.01, precision="auto"),
             run(60.0, alpha=0.01, memory="100 samples"),
             run(50.0, method="er"),
             run(95.0, beta=0.5, noise="foreign:0.3"),

@@ -8,7 +8,7 @@ from typing import Any
 from smartcl.paper.experiments.catalogue import TABLES
 from smartcl.paper.experiments.results import ResultFolder
 from smartcl.paper.experiments.spec import RunSpec
-from smartcl.paper.experiments.table import Row
+from smartcl.paper.experiments.table import EXACT_VALUES, Row
 
 MATRIX = [[99.0, 40.0], [81.0, 97.0]]
 
@@ -59,5 +59,5 @@ def fill(folder: Path) -> None:
     save(folder, "table3", "L2", "clean", [66.0])
     save(folder, "table5", "GEM", "300", [89.0, 91.0])
     for alpha, accuracy in ((1e-2, 80.0), (1e-3, 92.0)):
-        spec = RunSpec.of({"alpha": alpha}, dataset="disjoint-mnist", method="smart")
+        spec = RunSpec.of({**EXACT_VALUES, "alpha": alpha}, dataset="disjoint-mnist", method="smart")
         ResultFolder(folder).save(spec, made(spec, accuracy))

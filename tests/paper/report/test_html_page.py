@@ -17,6 +17,7 @@ from smartcl.cli.app import call
 from smartcl.paper.experiments.catalogue import TABLES
 from smartcl.paper.experiments.results import ResultFolder
 from smartcl.paper.experiments.spec import RunSpec
+from smartcl.paper.experiments.table import EXACT_VALUES
 from smartcl.paper.experiments.tuning import STRENGTH_RUNS
 from smartcl.paper.report.glance import rows_a_second
 from smartcl.paper.report.html_page import write_report
@@ -156,11 +157,10 @@ def test_costs_say_that_gdumb_trains_in_testing(results, tmp_path):
     assert (tmp_path / "with" / "index.html").read_text().count(said) == 2  # in the figure and in the list of runs
 
 
-def test_sensitivity_takes_the_default_run_in(out):
+def test_sensitivity_has_a_point_for_each_value(out):
     drawing = (out / "figures" / "sensitivity-alpha-group-lasso.svg").read_text()
     titles = re.findall(r"<title>(smart, disjoint-mnist, [^<]*)</title>", drawing)
     assert titles == [
-        "smart, disjoint-mnist, 0.0001: 94.00 (n = 2)",
         "smart, disjoint-mnist, 0.001: 92.00 (n = 1)",
         "smart, disjoint-mnist, 0.01: 80.00 (n = 1)",
     ]
@@ -194,7 +194,7 @@ def test_a_table_of_several_metrics_has_a_file_for_each(tmp_path):
 
 def test_naming_a_default_is_no_other_setting(tmp_path):
     for alpha in (1e-5, 1e-4):
-        spec = RunSpec.of({"alpha": alpha, "beta": 0.0}, dataset="disjoint-mnist", method="smart")
+        spec = RunSpec.of({**EXACT_VALUES, "alpha": alpha, "beta": 0.0}, dataset="disjoint-mnist", method="smart")
         assert spec.settings["beta"] == RunSpec("disjoint-mnist", "smart").settings["beta"]
         ResultFolder(tmp_path).save(spec, made(spec, 90.0))
     assert "sensitivity-alpha-group-lasso" in write_report(tmp_path, tmp_path / "report").drawings

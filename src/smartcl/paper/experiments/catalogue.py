@@ -21,12 +21,13 @@ from smartcl.paper.experiments.streams import STREAM_RUNS, streams_data
 from smartcl.paper.experiments.table import Counted, Table, paired_differences, results_of
 from smartcl.paper.experiments.theory import THEORY_RUNS, theory_data
 from smartcl.paper.experiments.tuning import STEP_RUNS, STRENGTH_RUNS, step_data, strength_data
-from smartcl.paper.experiments.unseen_tables import FRESH_TABLE
+from smartcl.paper.experiments.unseen_tables import FASHION_TABLE, FRESH_TABLE
 
 TABLES: dict[str, Table] = {
     **PAPER_TABLES,
     **OWN_TABLES,
     FRESH_TABLE.name: FRESH_TABLE,
+    FASHION_TABLE.name: FASHION_TABLE,
     PRECISION_TABLE.name: PRECISION_TABLE,
     STREAM_RUNS.name: STREAM_RUNS,
 }
@@ -113,5 +114,6 @@ def quick(table: Table) -> Table:
     >>> [row.method for row in small.rows], small.columns, small.seeds
     (['smart', 'er'], ('100', '300'), 1)
     """
-    rows = tuple(row for row in table.rows if row.method in ("er", "smart"))
-    return replace(table, rows=rows[:2] or table.rows[:2], columns=table.columns[:3:2], seeds=1)
+    first = {row.method: row for row in reversed(table.rows)}
+    rows = tuple(row for row in table.rows if row.method in ("er", "smart") and row is first[row.method])
+    return replace(table, rows=rows or table.rows[:2], columns=table.columns[:3:2], seeds=1)

@@ -16,14 +16,14 @@ from smartcl.learners.learner import Learner
 from smartcl.paper.datasets.task_stream import TaskStream
 from smartcl.paper.experiments.feature_ranking import TOP, Career, careers, top_features
 from smartcl.paper.experiments.results import ResultFolder
-from smartcl.paper.experiments.table import Counted, Row, Table, results_of
+from smartcl.paper.experiments.table import EXACT_VALUES, Counted, Row, Table, results_of
 
 #: How many features a study notes after each task: the largest top that can be shown.
 NOTED = 100
 
 #: A forgetting strong enough to be seen. At the default, nearly none, every word keeps its weights, and the largest
 #: belong to words seen twice: the optimizer moves a rare word's weights as far as a common one's.
-FORGETFUL = {"alpha": 0.003, "hidden": (100,), "iterations": 10}
+FORGETFUL = {**EXACT_VALUES, "alpha": 0.003, "hidden": (100,), "iterations": 10}
 MEMORY = {"newsgroups": "1MB", "civil-brazil": "300 samples"}
 
 KEYWORD_RUNS = Table(

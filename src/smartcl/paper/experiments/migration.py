@@ -1,7 +1,8 @@
-"""Result files of older releases: moved to their present names and made compact, instead of being made again.
+"""Result files of older releases: moved to their present names and written anew, instead of being made again.
 
 The key used to leave out the protocol and the source of the data, and took the noise as it was written; later, methods
-got settings that change nothing where they are as if they were not. A file is moved if its name is an old one of its
+got settings that change nothing where they are as if they were not; and a setting may have got another default, which
+the file of a run at the former one then names. A file is moved if its name is an old one of its
 spec, and what it says of its stream is what today's protocol and source give; any other is left as it is.
 """
 
@@ -23,28 +24,32 @@ from smartcl.persistence import write_file
 OLD_NAMES = ("dataset", "method", "memory", "noise", "seed")
 
 #: Settings that methods did not have, and what they were as if they had.
-ADDED = {"precision": "plain"}
+ADDED = {"precision": "plain", "memory_first": False}
+
+#: What was a method's own once, and is not any more: a file that is silent about it may mean this.
+FORMER: dict[str, dict[str, Any]] = {"smart": {"precision": "plain"}}
 
 
 @dataclass(frozen=True)
 class Migration:
     """Result files by what became of them.
 
-    ``moved`` have their present name now, ``current`` had it already; those of them that said more than a file keeps
-    are ``shortened``, by the name they have now. Left alone are those whose name is ``taken`` by another file, and the
-    ``others``: of other settings, protocols or data than today's, damaged, or none of ours.
+    ``moved`` have their present name now, ``current`` had it already; those of them that said more than a file keeps,
+    or did not say what is no default any more, are ``rewritten``, by the name they have now. Left alone are those whose
+    name is ``taken`` by another file, and the ``others``: of other settings, protocols or data than today's, damaged,
+    or none of ours.
     """
 
     moved: tuple[Path, ...]
     current: tuple[Path, ...]
     taken: tuple[Path, ...]
     others: tuple[Path, ...]
-    shortened: tuple[Path, ...]
+    rewritten: tuple[Path, ...]
 
     def __str__(self) -> str:
         return (
             f"{len(self.moved)} result files moved to their present names, {len(self.current)} had them; "
-            f"{len(self.shortened)} made compact; left alone: {len(self.taken)} whose name is taken, "
+            f"{len(self.rewritten)} written anew; left alone: {len(self.taken)} whose name is taken, "
             f"{len(self.others)} that are no run of today's settings and data"
         )
 
@@ -52,30 +57,36 @@ class Migration:
 def migrate(folder: Path) -> Migration:
     """Move what can be moved, and make it compact. To do it again, or after an interruption, does no harm."""
     results = ResultFolder(folder)
-    found: dict[str, list[Path]] = {"moved": [], "current": [], "taken": [], "others": [], "shortened": []}
+    found: dict[str, list[Path]] = {"moved": [], "current": [], "taken": [], "others": [], "rewritten": []}
     for path in sorted(folder.rglob("*.json")):
-        kind, target = _migrate(path, results)
+        kind, spec = _migrate(path, results)
         found[kind].append(path)
-        if target is not None and _shorten(target, results):
-            found["shortened"].append(target)
+        target = None if spec is None else results.path(spec)
+        if spec is not None and target is not None and _rewrite(target, spec, results):
+            found["rewritten"].append(target)
     return Migration(**{kind: tuple(paths) for kind, paths in found.items()})
 
 
-def _migrate(path: Path, results: ResultFolder) -> tuple[str, Path | None]:
-    """What became of the file, and its present name if it has it now."""
+def _migrate(path: Path, results: ResultFolder) -> tuple[str, RunSpec | None]:
+    """What became of the file, and the spec whose name it has now."""
     result = results.read(path)
     try:
         names = (result or {})["spec"]
-        spec = RunSpec.from_dict(names)
-        target = results.path(spec)
-        if path == target:
-            return "current", target
-        renamed = path.stem == key_before_settings(spec) and path.parent == target.parent
-        if not renamed and not (path == target.with_stem(old_key(spec, names["noise"])) and _same_stream(spec, result)):
-            return "others", None
+        for spec in dict.fromkeys([RunSpec.from_dict(names), as_it_was(names)]):
+            target = results.path(spec)
+            if path == target:
+                return "current", spec
+            renamed = path.stem == key_before_settings(spec) and path.parent == target.parent
+            if renamed or (path == target.with_stem(old_key(spec, names["noise"])) and _same_stream(spec, result)):
+                return ("moved", spec) if _move(path, target, results) else ("taken", None)
     except (IndexError, KeyError, TypeError, ValueError):
-        return "others", None
-    return ("moved", target) if _move(path, target, results) else ("taken", None)
+        pass
+    return "others", None
+
+
+def as_it_was(names: Mapping[str, Any]) -> RunSpec:
+    """The run that these names meant while the former settings were the method's own."""
+    return RunSpec.from_dict({**names, "parameters": {**FORMER.get(names["method"], {}), **names["parameters"]}})
 
 
 def key_before_settings(spec: RunSpec) -> str | None:
@@ -120,9 +131,10 @@ def _move(path: Path, target: Path, results: ResultFolder) -> bool:
     return True
 
 
-def _shorten(path: Path, results: ResultFolder) -> bool:
+def _rewrite(path: Path, spec: RunSpec, results: ResultFolder) -> bool:
     """Write the file as results are written today; False where it is so already."""
-    text = file_text(results.read(path) or {})
+    result = results.read(path) or {}
+    text = file_text({**result, "spec": {**result["spec"], "parameters": dict(spec.parameters)}})
     if text == path.read_bytes():
         return False
     write_file(path, text)

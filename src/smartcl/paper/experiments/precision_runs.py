@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from smartcl.paper.experiments.paper_tables import SMART_EXACT
 from smartcl.paper.experiments.published import TABLE_1
 from smartcl.paper.experiments.results import ResultFolder
 from smartcl.paper.experiments.table import Counted, Row, Table
 
-AUTO = Row("smart, as few levels as make no difference", "smart", {"precision": "auto"})
-EXACT = Row("smart, exact in code", "smart", {"precision": "exact"})
-PLAIN = Row("smart, exact without a code", "smart", {"precision": "plain"})
+AUTO = Row("smart", "smart")
+IN_CODE = Row("smart, values exact, in code", "smart", {"precision": "exact"})
 
 #: A whole MNIST image, in bytes, and the numbers of images whose bytes the paper's memory had.
 IMAGE_NBYTES = 784
@@ -20,7 +20,7 @@ BYTES_RUNS = Table(
     "figure-bytes",
     "Disjoint MNIST: accuracy by the images whose bytes the memory may take",
     "disjoint-mnist",
-    (AUTO, EXACT, PLAIN),
+    (AUTO, IN_CODE, SMART_EXACT),
     ("5", "10", "30", "100", "300", "500"),
     lambda column: {"memory": f"{column} samples"},
     {},
@@ -39,7 +39,7 @@ PRECISION_TABLE = Table(
     "precision",
     "The same bytes at several precisions: wrong labels, words, dense floats",
     None,
-    (AUTO, EXACT, PLAIN),
+    (AUTO, IN_CODE, SMART_EXACT),
     tuple(ELSEWHERE),
     ELSEWHERE.__getitem__,
     {},

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from smartcl.paper.experiments.paper_tables import CIVIL
+from smartcl.paper.experiments.paper_tables import CIVIL, SMART_EXACT
 from smartcl.paper.experiments.results import ResultFolder
 from smartcl.paper.experiments.table import Counted, Row, Table
 
 MEMORY = "300 samples"
 WHOLE = "whole samples"
 #: The rows of the figure, by the names it gives them.
-ROWS = (Row("smart", "smart"), Row("smart-paper", "smart-paper"), Row(WHOLE, "er"))
+ROWS = (Row("smart", "smart"), SMART_EXACT, Row("smart-paper", "smart-paper"), Row(WHOLE, "er"))
 
 
 def on(dataset: str) -> dict[str, str]:

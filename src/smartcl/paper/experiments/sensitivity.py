@@ -15,17 +15,22 @@ from typing import Any
 from smartcl.learners.methods import find_method
 from smartcl.paper.experiments.paper_tables import foreign
 from smartcl.paper.experiments.results import ResultFolder
-from smartcl.paper.experiments.table import Counted, Row, Table, results_of
+from smartcl.paper.experiments.table import EXACT_VALUES, Counted, Row, Table, results_of
 
 ALPHAS = (0.00001, 0.0001, 0.0005, 0.001, 0.005, 0.01, 0.1)
 BETAS = (0.0001, 0.0005, 0.001, 0.01, 0.1, 0.5)
-METHODS = ("smart-paper", "smart")
+#: The methods, and what is not as it is by default.
+METHODS: dict[str, dict[str, Any]] = {"smart-paper": {}, "smart": EXACT_VALUES}
 MEMORY = "300 samples"
 
 
 def along(parameter: str, values: tuple[float, ...], columns: tuple[str, ...], title: str) -> Table:
     """A row for each method and value of the parameter, at 300 samples' bytes."""
-    rows = tuple(Row(f"{method}, {value:g}", method, {parameter: value}) for method in METHODS for value in values)
+    rows = tuple(
+        Row(f"{method}, {value:g}", method, {**fixed, parameter: value})
+        for method, fixed in METHODS.items()
+        for value in values
+    )
     return Table(f"figure-sensitivity-{parameter}", title, "disjoint-mnist", rows, columns, foreign, {}, seeds=3)
 
 
@@ -46,8 +51,8 @@ def sensitivity_data(tables: Counted, results: ResultFolder) -> dict[str, Any]:
 def sensitivity_points(runs: Iterable[tuple[dict[str, Any], dict[str, Any]]]) -> list[dict[str, Any]]:
     """A point for each method, stream and value of a strength of which any of these runs is, given as spec and result.
 
-    A run belongs to α if nothing but α differs from its method's own parameters, and to β likewise; so a run with none
-    that differs belongs to both.
+    A run belongs to α if nothing but α differs from its method's own parameters, with values kept exactly, and to β
+    likewise; so a run with none that differs belongs to both.
     """
     accuracies: dict[tuple[str, str, str, str, float], list[float]] = defaultdict(list)
     for spec, result in runs:
@@ -70,6 +75,7 @@ def sensitivity_points(runs: Iterable[tuple[dict[str, Any], dict[str, Any]]]) ->
 
 
 def changed(spec: dict[str, Any]) -> set[str]:
-    """The parameters that differ from the method's own; naming a default changes nothing."""
-    defaults = find_method(spec["method"]).parameters
-    return {name for name, value in spec["parameters"].items() if json.dumps(value) != json.dumps(defaults[name])}
+    """The parameters that differ from those of the figure; naming a default changes nothing."""
+    own = find_method(spec["method"]).parameters
+    ours, theirs = {**own, **METHODS.get(spec["method"], {})}, {**own, **spec["parameters"]}
+    return {name for name, value in theirs.items() if json.dumps(value) != json.dumps(ours[name])}

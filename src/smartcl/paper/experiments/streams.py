@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from smartcl.paper.datasets.stream_suite import SEEDS, SUITE
 from smartcl.paper.experiments.measures import COSTS, STREAM_SCORES
 from smartcl.paper.experiments.results import ResultFolder
-from smartcl.paper.experiments.table import Counted, Row, Table
+from smartcl.paper.experiments.table import EXACT_VALUES, Counted, Row, Table
 from smartcl.paper.peers.names import PEERS
 from smartcl.paper.scores.prequential import BATCH_ROWS
 
@@ -22,12 +22,13 @@ MEMORY = "1MB"
 
 #: Nothing that guards against wrong labels or forgetting: what ``adaptive`` must not fall behind on any stream.
 GUARDS_OFF: dict[str, Any] = {
+    **EXACT_VALUES,
     **{"dropout": 0.0, "robust": 0.0, "distill": 0.0, "trust": False, "smoothing": 0.0},
     **{"lr": 1e-3, "average": 0.98},
 }
 
 SMART = Row("adaptive", "adaptive")
-UNGUARDED = Row("smart, guards off", "smart", GUARDS_OFF)
+UNGUARDED = Row("smart, guards off, values exact", "smart", GUARDS_OFF)
 ROWS = (SMART, UNGUARDED, *(Row(peer.label, name, at={"memory": "none"}) for name, peer in PEERS.items()))
 
 STREAM_RUNS = Table(

@@ -12,6 +12,9 @@ from smartcl.paper.experiments.results import ResultFolder
 from smartcl.paper.experiments.spec import RunSpec
 from smartcl.paper.scores.intervals import paired_difference
 
+#: Values kept exactly, each row in a format of its own; by itself, ``smart`` keeps them as precisely as matters.
+EXACT_VALUES: dict[str, Any] = {"precision": "plain"}
+
 #: Whose rows are set against the others: SMART, and where a table has none of it, its regulariser.
 OURS = (("smart", "smart-paper"), ("ncc",))
 

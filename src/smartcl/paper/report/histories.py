@@ -25,10 +25,13 @@ PREFERRED = ("smart", "gss-greedy", "er", "smart-paper", "gss-iqp", "der++", "gs
 
 
 def few(found: Found, many: int) -> Found:
-    """The rows to show where there is room for few: ours, the paper's policy, the plain one; then whatever there is."""
+    """The rows to show where there is room for few: ours, the paper's policy, the plain one; then whatever there is.
+
+    Of each method the first row.
+    """
     order = {method: i for i, method in enumerate(PREFERRED)}
-    plain = [(row, each) for row, each in found if not row.parameters]
-    return sorted(plain, key=lambda pair: order.get(pair[0].method, len(order)))[:many]
+    firsts = {row.method: (row, each) for row, each in reversed(found)}
+    return sorted(firsts.values(), key=lambda pair: order.get(pair[0].method, len(order)))[:many]
 
 
 def matrices(runs: Runs) -> PageFigure:

@@ -14,7 +14,7 @@ from smartcl.paper.report import palette
 from smartcl.paper.report.bytes_figure import against_bytes
 from smartcl.paper.report.costs import cost, cost_grid
 from smartcl.paper.report.curves import headline, noise
-from smartcl.paper.report.explanations import EXPLANATIONS
+from smartcl.paper.report.explanations import explained
 from smartcl.paper.report.glance import glance
 from smartcl.paper.report.grid import Grid
 from smartcl.paper.report.highlights import highlights
@@ -154,7 +154,7 @@ def _table(name: str, grids: list[Grid]) -> str:
     number = re.fullmatch(r"table(\d+)", name)
     heading = f"Table {number[1]}. {title}" if number else title
     parts = (f"{f'<h3>{escape(grid.title)}</h3>' if len(grids) > 1 else ''}{grid.html()}" for grid in grids)
-    return _card(heading, "".join(parts), EXPLANATIONS.get(name, ""), grids)
+    return _card(heading, "".join(parts), explained(TABLES[name]), grids)
 
 
 def _list(grid: Grid) -> str:

@@ -6,7 +6,7 @@ from smartcl.paper.experiments.catalogue import TABLES
 from smartcl.paper.experiments.measures import METRICS
 from smartcl.paper.experiments.table import Table, paired_differences
 from smartcl.paper.experiments.tuning import STEP_RUNS, STRENGTH_RUNS
-from smartcl.paper.report.explanations import EXPLANATIONS
+from smartcl.paper.report.explanations import explained
 from smartcl.paper.report.loaded_runs import Runs
 from smartcl.paper.report.stream_grids import summary_grids
 from smartcl.paper.report.table_grids import metric_grids, paired_grid
@@ -40,7 +40,7 @@ def _section(table: Table, runs: Runs) -> str:
     if not grids:
         return ""
     pairs = _paired(table, runs) if table.name in PAIRED else ""
-    parts = [f"## {table.name}: {table.title}", *grids, EXPLANATIONS[table.name], *([pairs] if pairs else [])]
+    parts = [f"## {table.name}: {table.title}", *grids, explained(table), *([pairs] if pairs else [])]
     return "\n\n".join(parts) + "\n"
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from smartcl.memory import format_bytes
+from smartcl.paper.experiments.paper_tables import SMART_EXACT
 from smartcl.paper.experiments.samples_held import MEMORY, WHOLE, HeldSamples
 from smartcl.paper.report.pictures import new_picture, save_numbers, save_picture
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-COLOURS = {"smart": "#b3263b", "smart-paper": "#1f6f9f", WHOLE: "#6b7680"}
+COLOURS = {"smart": "#b3263b", SMART_EXACT.label: "#d98a1f", "smart-paper": "#1f6f9f", WHOLE: "#6b7680"}
 STEM = "figure-samples"
 #: The least distance between two labels at the end of curves, as a share of the panel's height.
 LABEL_GAP = 0.1
