@@ -26,19 +26,19 @@ from benchmarks.timing import falls_short
 PATH = Path(__file__).parent / "results.json"
 NAMES = (
     *("step", "gss_greedy", "held", "selection", "fisher", "methods"),
-    *("scaling", "million", "sparse", "speedup", "planted", "rare", "imports"),
+    *("scaling", "million", "sparse", "speedup", "planted", "rare", "units", "imports"),
     *("reading", "own_loop", "own_network", "coders", "grading"),
 )
-#: Run by name only: they take long, or an environment of their own (``make bench-peers``).
-LONG = ("attack", "soak", "easy", "predicting", "peers")
+#: Run by name only: they take long, or need the environment of ``make compat-env``, as the last two do.
+NAMED_ONLY = ("attack", "soak", "easy", "predicting", "peers", "avalanche_replay")
 
 
 def main() -> None:
     """Run the named benchmarks, or all that are not long."""
     chosen = sys.argv[1:] or NAMES
-    unknown = [name for name in chosen if name not in (*NAMES, *LONG)]
+    unknown = [name for name in chosen if name not in (*NAMES, *NAMED_ONLY)]
     if unknown:
-        sys.exit(f"unknown benchmark {unknown[0]!r}: known are {', '.join((*NAMES, *LONG))}")
+        sys.exit(f"unknown benchmark {unknown[0]!r}: known are {', '.join((*NAMES, *NAMED_ONLY))}")
     failed = [name for name in chosen if not measured(name)]
     results = json.loads(PATH.read_text())
     show({name: results[name] for name in chosen if name not in failed})
