@@ -17,7 +17,7 @@ from rich.table import Table
 HERE = Path(__file__).parent
 NAMES = (
     *("step", "gss_greedy", "held", "selection", "fisher", "methods"),
-    *("scaling", "million", "sparse", "speedup", "planted", "rare", "imports", "attack"),
+    *("scaling", "million", "sparse", "speedup", "planted", "rare", "units", "imports", "attack"),
     *("reading", "soak", "own_loop", "own_network", "coders", "grading"),
 )
 

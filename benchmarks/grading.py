@@ -21,7 +21,7 @@ from smartcl.paper.datasets import load_stream
 from smartcl.paper.datasets.downloads import FetchError
 
 #: The memory, batches that fill it before any is timed (one step each), and batches timed, to the end of the stream.
-RUNS = {"disjoint-mnist": ("100 samples", 60, 40), "newsgroups": ("256kB", 33, 8)}
+RUNS = {"disjoint-mnist": ("100 samples", 84, 16), "newsgroups": ("256kB", 36, 3)}
 PRECISIONS = ("auto", "plain")
 
 Read = TypeVar("Read")

@@ -58,7 +58,8 @@ def extra_of(batch: Batch) -> dict[str, np.ndarray]:
 
 
 def offer(memory: SchematicMemory, batch: Batch, alive: np.ndarray, rng: np.random.Generator) -> None:
-    candidates = memory.candidates(batch, alive, extra_of(batch))
+    told_apart = float(rng.random()) * 2
+    candidates = memory.candidates(batch, alive, extra_of(batch), lambda *_: told_apart)
     memory.select(candidates, partial(Lookalikes, candidates), rng)
 
 
@@ -77,7 +78,7 @@ def fits(memory: SchematicMemory, batch: Batch) -> bool:
     nbytes=st.integers(1, 1500),
     sparse_rows=st.booleans(),
     whole=st.booleans(),
-    precision=st.sampled_from(["plain", "exact", 2, 4, 30]),
+    precision=st.sampled_from(["plain", "exact", "auto", 2, 4, 30]),
     batches=st.lists(st.tuples(st.integers(1, 20), st.sampled_from([0.0, 0.01, 0.3, 0.9, 1.0])), max_size=8),
     seed=st.integers(0, 2**32 - 1),
 )

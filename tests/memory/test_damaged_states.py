@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from smartcl.memory import FeatureWatch, SampleStore, Schema
+from smartcl.memory.column_order import AS_THEY_ARE, ColumnOrder
 from smartcl.memory.grading import choose_levels, learn_code
 from smartcl.memory.row_formats import Layout, ValueType, possible_formats
 from smartcl.memory.schema import MAX_VERSIONS
@@ -44,7 +45,9 @@ def store_of(kind: str, n_features: int = N, whole: str | None = None, as_csr: b
     return empty.join(new)
 
 
-def coded_store(precision: str | int, as_csr: bool = False, odd: bool = False) -> SampleStore:
+def coded_store(
+    precision: str | int, as_csr: bool = False, odd: bool = False, order: ColumnOrder = AS_THEY_ARE
+) -> SampleStore:
     """Rows in code, some of them under an older version; if ``odd``, with one that the code cannot write."""
     x = np.concatenate([rows_of("mask", 60), rows_of("gaps", 60), rows_of("ids", 60)])
     if odd:
@@ -55,7 +58,7 @@ def coded_store(precision: str | int, as_csr: bool = False, odd: bool = False) -
     learned_from = store.take(np.arange(4 if odd else 9))
     levels = choose_levels(learned_from, learned_from, precision, room=1000)
     assert levels is not None
-    store = store.recode(learn_code(learned_from, levels, room=1000))
+    store = store.recode(learn_code(learned_from, levels, 1000, order))
     store = store.restrict(Schema.of(np.arange(60) > 1)).extend(Schema.full(60))
     return store.join(store.take(np.arange(3)))
 
@@ -202,6 +205,7 @@ SOUND = [
     versioned(),
     *(coded_store(precision, as_csr) for precision in ("exact", 2, 5) for as_csr in (False, True)),
     coded_store("exact", odd=True),
+    coded_store(3, as_csr=True, order=ColumnOrder(np.array([59, 2, 5, 1], dtype=np.uint8))),
     SampleStore.empty(N, sparse=False),
 ]
 

@@ -13,6 +13,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from scipy import sparse
 
 from smartcl.memory import SampleStore, Schema
+from smartcl.memory.column_order import ColumnOrder
 from smartcl.memory.grading import choose_levels, learn_code
 
 
@@ -122,10 +123,12 @@ class StoreMachine(RuleBasedStateMachine):
                 known.update(dict.fromkeys(new, 0.0))
 
     @precondition(lambda self: self.whole is None and self.model)
-    @rule(precision=st.sampled_from([None, "exact", 2, 3, 5]))
-    def recode(self, precision: str | int | None) -> None:
+    @rule(precision=st.sampled_from([None, "exact", 2, 3, 5]), first=st.permutations(range(5)), count=st.integers(0, 5))
+    def recode(self, precision: str | int | None, first: list[int], count: int) -> None:
+        known = [feature for feature in first[:count] if feature < self.n_features]
+        order = ColumnOrder(np.array(known, dtype=np.uint16))
         levels = None if precision is None else choose_levels(self.store, self.store, precision, room=10_000)
-        code = None if levels is None else learn_code(self.store, levels, room=10_000)
+        code = None if levels is None else learn_code(self.store, levels, 10_000, order)
         before = self.store
         self.store = self.store.recode(code)
         if isinstance(precision, int):

@@ -36,6 +36,8 @@ RESERVE, LATER_RESERVE, ENOUGH_HELD_OUT = 10, 50, 300
 CHANGED = 3.0
 #: The newest stored samples that the scout knows, and how fast it forgets them; those that the line knows.
 WINDOW, SCOUT_MEMORY, LINE_WINDOW = 500, 100, 2000
+#: After so many batches inputs are compared with those of the past.
+COMPARED_EVERY = 10
 #: What is left of the scout's lead once it has been found to be no more than a new task.
 CALMED = 0.1
 #: Newest samples, and as many older ones, between which a network may be torn; the belief from which it is sure.
@@ -85,6 +87,8 @@ class Adaptive(Committee):
             model.settle(self.rng)
         if self.evidence.scouted.sureness > CHANGED:
             self.reassess(new)
+        if self.batches % COMPARED_EVERY == COMPARED_EVERY - 1:
+            self.compare_inputs(new)
 
     def look_back(self, new: Labelled, answered: Bools) -> None:
         """Note how things are; if a former world knows the batch better than those who answered it, it is back."""
@@ -193,19 +197,33 @@ class Adaptive(Committee):
 
         Other inputs are a new task. A row table cannot be copied; there, no change is ever found.
         """
-        held, known = len(self.memory), min(self.known_to_scout, TORN_BY, len(self.memory))
-        older = self.rng.permutation(np.flatnonzero(self.roles[: held - known] != ASLEEP))[: 2 * TORN_BY]
+        newest, *older = self.newest_and_older(new)
         if len(older) < 2 or self.plain.network.table is not None:
             return None
+        others = join_alike([rows for rows, _ in older], self.spec.n_features)
+        if in_common(newest[0], others, self.spec, self.rng) < SAME_INPUTS:
+            return None
+        return torn_between(self.plain, newest, older, self.rng)
+
+    def newest_and_older(self, new: Labelled) -> list[Labelled]:
+        """The batch and the newest stored samples, and two parts of the older ones, if there are any."""
+        held, known = len(self.memory), min(self.known_to_scout, TORN_BY, len(self.memory))
+        older = self.rng.permutation(np.flatnonzero(self.roles[: held - known] != ASLEEP))[: 2 * TORN_BY]
         newest = new
         if known:
             rows, y = self.recall(self.memory.store, np.arange(held - known, held))
             newest = join_alike([new[0], rows], self.spec.n_features), torch.cat([new[1], y])
-        parts = [self.recall(self.memory.store, part) for part in np.array_split(older, 2)]
-        others = join_alike([rows for rows, _ in parts], self.spec.n_features)
-        if in_common(newest[0], others, self.spec, self.rng) < SAME_INPUTS:
-            return None
-        return torn_between(self.plain, newest, parts, self.rng)
+        if len(older) < 2:
+            return [newest]
+        return [newest, *(self.recall(self.memory.store, part) for part in np.array_split(older, 2))]
+
+    def compare_inputs(self, new: Labelled) -> None:
+        """Are the inputs that come those of the past? Then the present is an honest judge of who knows them."""
+        newest, *older = self.newest_and_older(new)
+        if older and not self.spec.sparse:
+            others = join_alike([rows for rows, _ in older], self.spec.n_features)
+            common = in_common(newest[0], others, self.spec, self.rng)
+            self.evidence = replace(self.evidence, likeness=self.evidence.likeness.after(common))
 
     def extra_columns(self, batch: Batch) -> ExtraColumns:
         held_out = self._held_out if len(self._held_out) == len(batch) else np.zeros(len(batch), dtype=np.bool_)

@@ -16,7 +16,7 @@ import torch
 
 from smartcl.data.batch import Batch, Bools
 from smartcl.data.spec import InputSpec
-from smartcl.learners.evidence import PAST_MEMORY, USUAL_AFTER, Evidence, Floats, Record, shares
+from smartcl.learners.evidence import ALL_NEW, PAST_MEMORY, USUAL_AFTER, Evidence, Floats, Record, shares
 from smartcl.learners.learner import Labelled, probabilities
 from smartcl.learners.model import Model
 from smartcl.learners.recipe import Recipe
@@ -160,7 +160,8 @@ class Committee(Sceptic):
                 held.after([right(m.predictor, *coarse) for m in self.models], memory),
             )
         veteran = answers[int(before.whole_merit[:-1].argmax())] if before.past.asked else answers[1]
-        self.evidence = Evidence(
+        self.evidence = replace(
+            before,
             past=self.asked_about_the_past(),
             present=present.after(answers, (1 - 1 / PRESENT_ROWS) ** len(y)),
             came=came,
@@ -168,6 +169,7 @@ class Committee(Sceptic):
             scouted=before.scouted if self.batches < USUAL_AFTER else before.scouted.after(veteran, answers[-1], kept),
             alert=alert,
             pace=before.pace.after(float(1 - answered.mean()), len(y), alert.jumped),
+            likeness=ALL_NEW if alert.jumped else before.likeness,
         )
         self.changed = self.changed and self.evidence.scouted.gap > 0
         self.idle = tuple(0 if share else idle + len(y) for share, idle in zip(self.shares, self.idle, strict=True))

@@ -213,11 +213,25 @@ class Pace(Noted):
 
 #: What each look at the past leaves of the one before.
 PAST_MEMORY = 0.9
-#: How much the present counts beside the past: in it, forgetting does not show.
+#: How much the present counts beside the past where inputs are new: in it, forgetting does not show.
 PRESENT_WEIGHT = 0.1
-#: By so much the one who knows the newest samples only must be better, while the world is what it was.
+#: By so much the one who knows the newest samples only must be better there.
 STANDS_BACK = 0.03
-NOTHING_ASKED, NO_RECORD, UNALARMED, FULL_PACE = Duel(), Record(), Alertness(), Pace()
+
+
+@dataclass(frozen=True)
+class Likeness(Noted):
+    """How much the newest inputs have in common with older ones: 0, as those of a new task, to 1."""
+
+    common: float = 0.0
+    looks: float = 0.0
+
+    def after(self, common: float) -> Likeness:
+        """With another look counted as much as all before it."""
+        return Likeness((self.common + common) / 2 if self.looks else common, self.looks + 1)
+
+
+NOTHING_ASKED, NO_RECORD, UNALARMED, FULL_PACE, ALL_NEW = Duel(), Record(), Alertness(), Pace(), Likeness()
 
 
 @dataclass(frozen=True)
@@ -233,13 +247,14 @@ class Evidence:
     scouted: Duel = NOTHING_ASKED
     alert: Alertness = UNALARMED
     pace: Pace = FULL_PACE
+    likeness: Likeness = ALL_NEW
 
     def merit(self, changed: bool) -> Floats:
-        """How good each is; in a changed world, the past says nothing, else the last of them, a scout, stands back."""
+        """How good each is; in a changed world, by the present alone. Where inputs are new, the scout stands back."""
         if changed or not self.past.asked:
             return self.present.accuracy
         merit = self.whole_merit
-        merit[-1] -= STANDS_BACK
+        merit[-1] -= STANDS_BACK * (1 - self.likeness.common)
         return merit
 
     def asked(self, changed: bool) -> float:
@@ -248,9 +263,10 @@ class Evidence:
 
     @property
     def whole_merit(self) -> Floats:
-        """By the past, as it would be without coarse values, and a little by the present."""
+        """By the past, as it would be without coarse values, and by the present, as far as its inputs are the same."""
         blurred = self.came.accuracy - self.held.accuracy if self.held.asked else 0.0
-        return self.past.accuracy + blurred + PRESENT_WEIGHT * self.present.accuracy
+        weight = max(PRESENT_WEIGHT, 2 * self.likeness.common - 1)
+        return (1 - weight) * (self.past.accuracy + blurred) + weight * self.present.accuracy
 
     def state_dict(self) -> dict[str, Any]:
         return {name: part.state_dict() for name, part in vars(self).items()}
@@ -261,4 +277,5 @@ class Evidence:
             Record.from_state(saved.part(name), count) for name in ("past", "present", "came", "held")
         )
         alert, pace = Alertness.from_state(saved.part("alert")), Pace.from_state(saved.part("pace"))
-        return cls(past, present, came, held, Duel.from_state(saved.part("scouted")), alert, pace)
+        scouted, likeness = Duel.from_state(saved.part("scouted")), Likeness.from_state(saved.part("likeness"))
+        return cls(past, present, came, held, scouted, alert, pace, likeness)

@@ -21,12 +21,13 @@ from smartcl.paper.experiments.streams import STREAM_RUNS, streams_data
 from smartcl.paper.experiments.table import Counted, Table, paired_differences, results_of
 from smartcl.paper.experiments.theory import THEORY_RUNS, theory_data
 from smartcl.paper.experiments.tuning import STEP_RUNS, STRENGTH_RUNS, step_data, strength_data
-from smartcl.paper.experiments.unseen_tables import FRESH_TABLE
+from smartcl.paper.experiments.unseen_tables import FASHION_TABLE, FRESH_TABLE
 
 TABLES: dict[str, Table] = {
     **PAPER_TABLES,
     **OWN_TABLES,
     FRESH_TABLE.name: FRESH_TABLE,
+    FASHION_TABLE.name: FASHION_TABLE,
     PRECISION_TABLE.name: PRECISION_TABLE,
     STREAM_RUNS.name: STREAM_RUNS,
 }

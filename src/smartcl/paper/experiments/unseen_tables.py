@@ -1,8 +1,8 @@
-"""``smart`` where nothing of it was chosen: on fresh seeds, each run once when all choices had been made."""
+"""``smart`` where nothing of it was chosen: on fresh seeds and on Fashion-MNIST, each run once, at the end."""
 
 from __future__ import annotations
 
-from smartcl.paper.experiments.paper_tables import foreign, memory
+from smartcl.paper.experiments.paper_tables import BEYOND_SEEDS, JOINT, foreign, memory
 from smartcl.paper.experiments.spec import RunSpec
 from smartcl.paper.experiments.table import Row, Table
 
@@ -31,4 +31,22 @@ FRESH_TABLE = FreshTable(
     SETTINGS.__getitem__,
     {},
     seeds=10,
+)
+
+PAIRS = {"dataset": "disjoint-fashion"}
+CLOTHES = {
+    **{f"pairs, {images} images": {**PAIRS, **memory(images)} for images in ("100", "300")},
+    "pairs, 300 images, 30% foreign": {**PAIRS, **foreign("30%")},
+    "class by class, 300 images": {"dataset": "class-fashion", **memory("300")},
+}
+
+FASHION_TABLE = Table(
+    "fashion",
+    "Fashion-MNIST, data that no setting was chosen on: pairs of classes as in table1, and ten classes, two at a time",
+    None,
+    (Row("smart", "smart"), Row("ER", "er"), Row("DER++", "der++"), *JOINT),
+    tuple(CLOTHES),
+    CLOTHES.__getitem__,
+    {},
+    seeds=BEYOND_SEEDS,
 )

@@ -15,7 +15,8 @@ from smartcl.paper.report.pictures import save_numbers
 from smartcl.paper.report.svg import Key
 
 STEM = "accuracy-log-bytes"
-COLOURS = ("red", "orange", "blue")
+#: A row has the same colour, whichever rows have runs.
+COLOURS = dict(zip((row.label for row in BYTES_RUNS.rows), ("red", "orange", "blue"), strict=True))
 FIELDS = ("row", "bytes", "mean", "std", "n")
 
 
@@ -44,8 +45,8 @@ def draw_bytes(data: dict[str, Any]) -> PageFigure:
     curves = {row: [_point(point) for point in data["points"] if point["row"] == row] for row in rows}
     published = [_point(point) for point in data["published"]]
     series = [
-        Series(Key(slug(row), row, colour, dashed=False), curve, published if row == rows[0] else (), 2.5)
-        for (row, curve), colour in zip(curves.items(), COLOURS, strict=False)
+        Series(Key(slug(row), row, COLOURS[row], dashed=False), curve, published if row == rows[0] else (), 2.5)
+        for row, curve in curves.items()
     ]
     sizes = sorted({point["bytes"] for point in (*data["points"], *data["published"])})
     labelled = [size for size in sizes if size in {point["bytes"] for point in data["points"]}]

@@ -140,7 +140,7 @@ def heat_map(
 
 def bar_chart(bars: Sequence[tuple[Key, float, str]], name: str, says: str, width: float = WIDTH) -> Drawing:
     """Horizontal bars, each with its value written at its end."""
-    left, tall, top = 12 + 8.2 * max(len(key.label) for key, _, _ in bars), 26.0, 28.0
+    left, tall, top = 12 + 7.2 * max(len(key.label) for key, _, _ in bars), 26.0, 28.0
     room, most = width - left - 74, max(value for _, value, _ in bars) or 1.0
     parts = [text(0, 14, name, anchor="start", colour="muted")]
     for i, (key, value, tip) in enumerate(bars):

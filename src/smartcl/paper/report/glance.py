@@ -78,7 +78,11 @@ def _speeds(benchmarks: Path) -> Drawing | None:
     if not found:
         return None
     bars = [
-        (Key(slug(label), label, "red" if label == "smart" else "slate"), speed, f"{label}: {speed:,.0f} rows a second")
+        (
+            Key(slug(label), label, "red" if label.startswith("smart") else "slate"),
+            speed,
+            f"{label}: {speed:,.0f} rows a second",
+        )
         for label, speed in sorted(found.items(), key=lambda pair: -pair[1])
     ]
     return bar_chart(bars, "one core, the same bytes", "Rows learned in a second", NARROW)
