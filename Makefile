@@ -12,7 +12,7 @@ COMPAT := .venv-compat
 COMPAT_INSTALL := $(COMPAT)/bin/pip install --quiet --disable-pip-version-check -c constraints-compat.txt
 COMPAT_READY := $(COMPAT)/.ready
 
-.PHONY: demo test lint bench peers compat compat-env clean
+.PHONY: demo test lint bench peers compat compat-bench compat-env clean
 
 demo: $(READY)
 	$(BIN)/smartcl demo
@@ -44,6 +44,9 @@ $(PEERS_READY): pyproject.toml constraints.txt constraints-peers.txt
 compat: compat-env
 	OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 $(COMPAT)/bin/python -m pytest -o filterwarnings=default \
 		tests/compat --doctest-modules src/smartcl/compat
+
+compat-bench: compat-env
+	$(COMPAT)/bin/python -m benchmarks avalanche_replay
 
 compat-env: $(COMPAT_READY)
 

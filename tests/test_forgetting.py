@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from smartcl import SmartClassifier
+from smartcl import SmartClassifier, TableModel, train_stream
 from smartcl.persistence import load_state
 
 SMALL = {"hidden": (8,), "iterations": 2, "random_state": 0}
@@ -91,3 +91,16 @@ def test_what_is_remembered_can_be_exported(tmp_path: Path) -> None:
     assert pd.read_parquet(tmp_path / "memory.parquet").equals(frame)
     sparse_frame = fitted(np.arange(120), "sparse").memory_.export()
     assert sparse_frame["values"][0] == X[sparse_frame["id"][0]].tolist()
+
+
+def test_a_table_is_exported_by_name_and_forgets_words(tmp_path: Path) -> None:
+    words = ["common secret seven" if number == 7 else "common words only" for number in range(60)]
+    rows = [{"nr": number, "text": text, "kind": "ab"[number % 2]} for number, text in enumerate(words)]
+    model = train_stream(rows, "kind", id="nr", columns={"text": "text"}, width=512, hidden=(4,), iterations=1)
+    frame = model.export()
+    assert set(frame["features"][0]) == {"text: common", "text: words", "text: only"}
+    assert model.forget(["7"]) == 1
+    model.save(tmp_path / "model", only=True)
+    assert not any(b"secret" in path.read_bytes() for path in (tmp_path / "model").rglob("*") if path.is_file())
+    assert any(b"common" in path.read_bytes() for path in (tmp_path / "model").rglob("*") if path.is_file())
+    assert len(TableModel.load(tmp_path / "model").export()) == 59

@@ -187,3 +187,12 @@ def test_a_state_that_is_not_finite_is_refused(tmp_path):
     with pytest.raises(ValueError, match="cannot be saved"):
         save_state(tmp_path, {"a": float("nan")})
     assert load_state(tmp_path) == {"a": 1.0}
+
+
+@pytest.mark.parametrize(("version", "advice"), [(1, "train it anew"), (99, "pip install --upgrade smartcl")])
+def test_another_format_version_says_what_to_do(version: int, advice: str, tmp_path: Path) -> None:
+    save_state(tmp_path, {"a": 1})
+    text = (tmp_path / "model.json").read_bytes()
+    (tmp_path / "model.json").write_bytes(text.replace(b'"version": 2', b'"version": %d' % version, 1))
+    with pytest.raises(ValueError, match=f"has format version {version}, .*: .*{advice}"):
+        load_state(tmp_path)

@@ -20,7 +20,7 @@ TRIES = {
     **{"folders": 1200, "bad_inputs": 500, "interrupts": 2000},
     **{"streams": 500, "command_lines": 400},
     **{"saves": 60, "threads": 50, "digits": 8},
-    **{"input_files": 2000, "trained_folders": 2000, "train_kills": 50, "readers": 1000},
+    **{"input_files": 2000, "trained_folders": 2000, "train_kills": 50, "readers": 1000, "disks": 20},
 }
 
 

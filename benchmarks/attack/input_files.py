@@ -25,7 +25,7 @@ ODD = (
     *(b"\x00", b'"', b"\n", b"\r", b",", b",,,", b"nan", b"inf", b"-", b"1e999", b"\xff\xfe", "\u2028".encode()),
     *(b"{", b"[" * 50, b":", b" 5:x", b"9" * 400, b"2024-13-45", b"\xf0\x9f\x98\x80", b"x" * 3000, b"true", b"'"),
 )
-OPTIONS = ("--label", "label", "--memory", "3kB", "--set", "hidden=4", "--set", "iterations=1")
+OPTIONS = ("--label", "label", "--memory", "20kB", "--width", "1024", "--set", "hidden=4", "--set", "iterations=1")
 
 
 def attack(tries: int) -> Findings:

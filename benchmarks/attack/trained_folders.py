@@ -37,7 +37,7 @@ def _trained(root: Path, ending: str) -> tuple[Path, Path, str]:
     """A folder with a state and the one before it, rows to predict, and the predictions."""
     path, folder = root / f"rows.{ending}", root / f"model-{ending}"
     path.write_bytes(good_file(ending))
-    options = ("--out", str(folder), "--checkpoint-rows", "50", *OPTIONS)
+    options = ("--out", str(folder), "--checkpoint-rows", "50", *OPTIONS, "--memory", "3kB")
     if called(["train", str(path), *options])[0]:
         raise RuntimeError("a good file is refused")
     return folder, path, called(["predict", str(folder), str(path), "--proba"])[1]

@@ -122,7 +122,10 @@ def _what_is_wrong(first: bytes, path: Path) -> str:
         return f"{path} is not a saved smartcl model"
     version = seal.get("version")
     if version != VERSION and isinstance(version, int):
-        return f"{path} has format version {version}; this release reads {VERSION}: load it with the release it is from"
+        told = f"{path} has format version {version}, and this release reads {VERSION}"
+        if version > VERSION:
+            return f"{told}: it was saved by a later one, pip install --upgrade smartcl"
+        return f"{told}: train it anew, or go on with the release that saved it"
     return f"{path} is damaged: its checksum is not the one it was saved with"
 
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from benchmarks.attack import bad_inputs, folders, input_files, interrupts, readers, saves, threads, train_kills
+import os
+
+import pytest
+
+from benchmarks.attack import bad_inputs, disks, folders, input_files, interrupts, readers, saves, threads, train_kills
 from benchmarks.attack import trained_folders as trained
 from benchmarks.attack.interrupts import CALLS, Case
 from benchmarks.attack.models import Kind
@@ -49,6 +53,11 @@ def test_damaged_folders_of_a_training_are_refused_or_the_same() -> None:
 
 def test_a_killed_training_ends_where_one_that_never_was_does() -> None:
     assert_nothing_broke(train_kills.attack(3, rows=1200))
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="to mount a small disk takes root")
+def test_a_full_and_a_read_only_disk_lose_nothing() -> None:
+    assert_nothing_broke(disks.attack(2))
 
 
 def test_readers_beside_a_training_never_fail() -> None:

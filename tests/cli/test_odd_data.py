@@ -121,3 +121,9 @@ def test_many_classes_fit_the_screen(tmp_path: Path, capsys: Said, monkeypatch: 
     head = lines.index("Confusion: labels by row, predictions by column") + 1
     assert lines[head].split() == [str(number) for number in range(1, 11)]
     assert lines[head + 1].startswith("1 a longer name")
+
+
+def test_the_width_of_hashing_is_the_users(tmp_path: Path, capsys: Said) -> None:
+    assert train(write_csv(tmp_path / "rows.csv", mixed_rows(60)), "--text", "colour", "--width", "64") == 0
+    assert TableModel.load(tmp_path / "model").schema.width == 64
+    assert "rows of 4 columns (74 features)" in capsys.readouterr().out

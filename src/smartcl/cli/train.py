@@ -15,7 +15,7 @@ from smartcl.cli.status_line import StatusLine
 from smartcl.cli.usage import Interrupted, Seed, arguments_checked, assignments, json_text, one_thread
 from smartcl.estimator import SmartClassifier
 from smartcl.estimator_input import USUAL_METHOD
-from smartcl.files.columns import CATEGORY, DATE, IGNORED, NUMBER, TEXT, read_schema
+from smartcl.files.columns import CATEGORY, DATE, IGNORED, MOST_WIDTH, NUMBER, TEXT, USUAL_WIDTH, read_schema
 from smartcl.files.file_source import FORMATS, FileSource
 from smartcl.files.live import Live, Pace
 from smartcl.files.recognise import Told
@@ -45,6 +45,9 @@ def train(
     ignore: Columns = None,
     id_column: Annotated[str | None, typer.Option("--id", metavar="COL", help="Ids to forget rows by.")] = None,
     schema: Annotated[Path | None, typer.Option(help="A schema.json that says what the columns are.")] = None,
+    width: Annotated[
+        int, typer.Option(min=1, max=MOST_WIDTH, help="Features that words and many names are hashed into.")
+    ] = USUAL_WIDTH,
     input_format: Annotated[str | None, typer.Option("--format", help=f"{', '.join(FORMATS)}; else by name.")] = None,
     checkpoint_rows: Annotated[int | None, typer.Option(min=1, help="Save after so many rows.")] = None,
     checkpoint_seconds: Annotated[float, typer.Option(min=0.1, help="Save after so many seconds.")] = 60.0,
@@ -61,7 +64,7 @@ def train(
     with arguments_checked():
         goes_on = check_out(out, resume, overwrite)
         asked = ((NUMBER, numeric), (CATEGORY, categorical), (DATE, date), (TEXT, text), (IGNORED, ignore))
-        told = Told(label, id_column, {name: kind for kind, names in asked for name in names or []})
+        told = Told(label, id_column, {name: kind for kind, names in asked for name in names or []}, width)
         begun = TableModel.load(out) if goes_on else None
         parameters = assignments(settings or [])
         classifier = SmartClassifier(

@@ -21,8 +21,10 @@ try:
 except ModuleNotFoundError:
     raise ModuleNotFoundError("smartcl.compat.avalanche needs Avalanche: pip install avalanche-lib") from None
 
-#: Of an experience so many items are read and offered at a time.
-CHUNK = 200
+#: Of an experience so many items are read and offered at a time at most, and so many bytes of them, ...
+MOST_ITEMS, MOST_BYTES = 3000, 2**25
+#: ... and no more than so many times the share of what is held that each experience will have.
+SHARES = 1.1
 
 
 class ByteStorage(ExemplarsBuffer):  # type: ignore[misc]
@@ -66,8 +68,9 @@ class ByteStorage(ExemplarsBuffer):  # type: ignore[misc]
         """Offer the experience's items, in random order: all of them, or as many as its share may hold."""
         data = exp.dataset.eval()
         order = self._rng.permutation(len(data))
-        for first in range(0, len(order), CHUNK):
-            x, y, tasks = data.collate_fn([data[int(index)] for index in order[first : first + CHUNK]])
+        step = self._step(data[0][0])
+        for first in range(0, len(order), step):
+            x, y, tasks = data.collate_fn([data[int(index)] for index in order[first : first + step]])
             number = torch.full((len(y),), self.experiences, dtype=torch.int16)
             self.memory.add(x, y, task=number, task_label=tasks.to(torch.int16))
             if not self.whole_experiences and self._held() < first + len(y):
@@ -76,6 +79,12 @@ class ByteStorage(ExemplarsBuffer):  # type: ignore[misc]
 
     def resize(self, strategy: Any, new_size: int) -> None:
         raise NotImplementedError("a memory of bytes keeps its size: make one of the size wanted")
+
+    def _step(self, item: torch.Tensor) -> int:
+        """How many items to offer at a time: more than are taken of them cost time for nothing."""
+        most = min(MOST_ITEMS, MOST_BYTES // (item.numel() * item.element_size()))
+        share = SHARES * len(self.memory) / (self.experiences + 1)
+        return max(1, most if self.whole_experiences or not self.experiences else min(most, round(share)))
 
     def _held(self) -> int:
         """The samples held of the experience at hand."""

@@ -35,8 +35,9 @@ class RiverSmart(base.Classifier):  # type: ignore[misc]
     are ``SmartClassifier``'s.
 
     >>> from river import datasets, evaluate, metrics
-    >>> evaluate.progressive_val_score(datasets.Phishing(), RiverSmart("20 kB", random_state=0), metrics.Accuracy())
-    Accuracy: 8...%
+    >>> model = RiverSmart("20 kB", random_state=0, iterations=3)
+    >>> evaluate.progressive_val_score(datasets.Phishing().take(400), model, metrics.Accuracy())
+    Accuracy: ...%
     """
 
     def __init__(

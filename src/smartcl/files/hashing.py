@@ -58,6 +58,10 @@ class NameBook:
     def name(self, feature: int) -> str | None:
         return self._names.get(feature)
 
+    def keep(self, features: Iterable[int]) -> None:
+        """Forget the names of all other features."""
+        self._names = {feature: self._names[feature] for feature in features if feature in self._names}
+
     def __len__(self) -> int:
         return len(self._names)
 

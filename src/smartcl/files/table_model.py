@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from smartcl.data.batch import Rows
@@ -20,6 +21,7 @@ from smartcl.files.progress import Progress
 from smartcl.files.records import Block, Records
 from smartcl.files.sources import Source, source_of
 from smartcl.files.steps import Step
+from smartcl.memory.export import Names, export
 from smartcl.saved import Saved
 
 #: Under this name the folder holds what a table's model has beside a classifier.
@@ -83,11 +85,23 @@ class TableModel:
         progress.count(len(rows), len(rows) * begun, right)
 
     def forget(self, ids: list[str], retrain_from_memory: bool = False) -> int:
-        """Forget samples by their ids, as ``SmartClassifier.forget``; how old the others are is not known any more."""
+        """Forget samples by their ids, as ``SmartClassifier.forget``; how old the others are is not known any more.
+
+        Words and names that no sample left has are forgotten too.
+        """
         count = self.classifier.forget(ids, retrain_from_memory)
         if count or retrain_from_memory:
             self.ages = Ages(held=None)
+        if count and self.schema.sparse:
+            store = self.classifier.memory_.store
+            rows = store.gather(np.arange(len(store)), missing=False).x
+            self.encoder.book.keep([] if isinstance(rows, torch.Tensor) else np.unique(rows.indices).tolist())
         return count
+
+    def export(self, path: str | os.PathLike[str] | None = None) -> Any:
+        """What is remembered, as ``memory_.export``, with features by the names of their columns and words."""
+        names = EncodedNames(self.classifier.classes_, encoder=self.encoder)
+        return export(self.classifier.memory_.store, names, path)
 
     def answers(self, source: Source | Any, odd: Odd | None = None) -> Iterator[Answered]:
         """The model's answers to all rows of a source, block by block; it learns nothing."""
@@ -154,6 +168,16 @@ class TableModel:
             return cls(classifier, encoder, progress, Ages.from_state(saved.part("ages"), len(classifier.memory_)))
         except ValueError as error:
             raise ValueError(f"{folder}: {error}") from None
+
+
+@dataclass(frozen=True)
+class EncodedNames(Names):
+    """What the features of an encoder are called."""
+
+    encoder: Encoder = field(kw_only=True)
+
+    def feature(self, number: int) -> str:
+        return self.encoder.name(number)
 
 
 def as_given(x: Rows) -> Any:

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from smartcl.estimator import SmartClassifier
 from smartcl.files.byte_streams import STDIN, Beginning
-from smartcl.files.columns import ColumnSchema
+from smartcl.files.columns import USUAL_WIDTH, ColumnSchema
 from smartcl.files.encoder import Encoder
 from smartcl.files.file_source import FileSource
 from smartcl.files.outputs import check_writable
@@ -173,6 +173,7 @@ def train_stream(
     columns: Mapping[str, str] | None = None,
     id: str | None = None,  # noqa: A002
     schema: ColumnSchema | None = None,
+    width: int = USUAL_WIDTH,
     checkpoint_rows: int | None = None,
     checkpoint_seconds: float = 60.0,
     watch: Watch = lambda model: False,
@@ -182,8 +183,9 @@ def train_stream(
 
     ``label`` names the column of the label; where rows are pairs of a dict and a label, it need not. ``columns`` says
     what a column is (``number``, ``truth``, ``date``, ``category``, ``text``, ``ignored``) where its first rows would
-    not show it. ``settings`` are those of a ``SmartClassifier``. With ``out``, the model is saved there as it learns,
-    and ``resume=True`` goes on where the last checkpoint was.
+    not show it; words and many names are hashed into ``width`` features. ``settings`` are those of a
+    ``SmartClassifier``. With ``out``, the model is saved there as it learns, and ``resume=True`` goes on where the last
+    checkpoint was.
 
     >>> rows = [({"wind": wind, "sky": sky}, wind > 3) for wind in range(8) for sky in ("clear", "grey")]
     >>> model = train_stream(rows * 10, memory="2kB", random_state=0)
@@ -196,6 +198,6 @@ def train_stream(
     classifier = SmartClassifier(memory, **settings) if begun is None else begun.classifier
     name = label or (begun.schema.label if begun is not None else "label")
     given = source_of(source, name, classifier.batch_size)
-    told = Told(name, id, columns or {})
+    told = Told(name, id, columns or {}, width)
     checkpoints = Checkpoints(folder, checkpoint_rows, checkpoint_seconds)
     return Training(given, told, classifier, checkpoints, schema, begun).run(watch)
