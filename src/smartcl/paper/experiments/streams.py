@@ -45,8 +45,9 @@ STREAM_RUNS = Table(
 
 #: About so many points has a curve of accuracy over time.
 POINTS = 25
-#: Reversed and back: so many rows after the start, and after each change, say how fast it is learned.
-RETURNING, FIRST_ROWS = "sine-return", 1000
+#: Reversed and back: so many rows after the start, and after each change, say how fast it is learned; the later of
+#: them, from the second number on, how well. The first batch of a changed world cannot be foreseen.
+RETURNING, FIRST_ROWS, LATER_ROWS = "sine-return", 1000, 500
 
 
 def streams_data(tables: Counted, results: ResultFolder) -> dict[str, Any]:
@@ -129,6 +130,7 @@ def _curve(table: Table, row: Row, column: str, seeds: int, results: ResultFolde
         "rows": ends,
         "accuracy": accuracy,
         "after": [accuracy_between(right, start, start + FIRST_ROWS, first["rows"]) for start in starts],
+        "later": [accuracy_between(right, start + LATER_ROWS, start + FIRST_ROWS, first["rows"]) for start in starts],
     }
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from smartcl.paper.datasets.stream_suite import SUITE
 from smartcl.paper.experiments.measures import format_difference, format_value
 from smartcl.paper.experiments.results import ResultFolder
-from smartcl.paper.experiments.streams import FIRST_ROWS, RETURNING, STREAM_RUNS, streams_data
+from smartcl.paper.experiments.streams import FIRST_ROWS, LATER_ROWS, RETURNING, STREAM_RUNS, streams_data
 from smartcl.paper.experiments.table import Table
 from smartcl.paper.report.grid import Cell, Grid
 
@@ -66,11 +66,13 @@ def return_grid(curves: list[dict[str, Any]]) -> list[Grid]:
     """On the stream that is reversed and returns."""
     found = [curve for curve in curves if curve["column"] == RETURNING]
     lines = tuple(
-        (Cell.of(curve["row"]), *(Cell(f"{value:.2f}", value, curve["n"]) for value in curve["after"]))
+        (Cell.of(curve["row"]), *(Cell(f"{value:.2f}", value, curve["n"]) for value in curve["after"] + curve["later"]))
         for curve in found
     )
     title = f"Accuracy in the {FIRST_ROWS:,} rows after the start, the reversal and the return ({RETURNING})"
-    return [Grid("streams-return", title, ("method", "start", "reversal", "return"), lines)] if found else []
+    times = ("start", "reversal", "return")
+    heads = ("method", *times, *(f"{time}, rows {LATER_ROWS} to {FIRST_ROWS:,}" for time in times))
+    return [Grid("streams-return", title, heads, lines)] if found else []
 
 
 def _places(place: float | None, digits: int) -> str:
