@@ -24,15 +24,20 @@ from smartcl.memory.schematic_memory import ExtraColumns, Observation
 from smartcl.network.inputs import Prepared
 from smartcl.selection.reservoir import Reservoir
 
+#: Logits are stored at half precision.
+LARGEST = torch.finfo(torch.float16).max
+
 
 def dark_distance(logits: torch.Tensor, stored: torch.Tensor) -> torch.Tensor:
     """The mean squared distance to the stored logits, over the classes known then (−∞: not known).
+
+    Beyond the numbers that stored logits can be, no distance grows any more.
 
     >>> dark_distance(torch.tensor([[1.0, 2.0, 9.0]]), torch.tensor([[0.0, 0.0, -torch.inf]]))
     tensor(2.5000)
     """
     known = ~stored.isneginf()
-    return F.mse_loss(logits[:, : stored.shape[1]][known], stored[known])
+    return F.mse_loss(logits[:, : stored.shape[1]][known].clamp(-LARGEST, LARGEST), stored[known])
 
 
 @dataclass(frozen=True)

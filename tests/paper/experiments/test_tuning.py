@@ -53,7 +53,7 @@ def test_the_best_of_one_grid_for_all_is_chosen(tmp_path):
     assert rows["L2, tuned"].parameters == {"strength": 5.0}
     assert rows["L2, tuned"].printed == "L2"
     assert rows["SI, tuned"].parameters == {}  # the usual strength: the runs of the usual row
-    assert rows["online EWC, tuned"].seeds == 3
+    assert rows["online EWC, tuned"].seeds == 5
     assert write_strengths({"chosen": {"ewc": 1.0}}, tmp_path / "part") == []
 
 

@@ -43,8 +43,8 @@ def rounded(value: Any) -> Any:
 def thinned(history: dict[str, list[Any]]) -> dict[str, list[Any]]:
     """The last of the looks at every so many batches, and at the end.
 
-    >>> thinned({"batches": [50, 100, 100], "samples": [9, 8, 7]})
-    {'batches': [50, 100], 'samples': [9, 7]}
+    >>> thinned({"batches": [48, 50, 100, 100], "samples": [9, 9, 8, 7]})
+    {'batches': [48, 100], 'samples': [9, 7]}
     """
     batches = history.get("batches", [])
     if not batches:
