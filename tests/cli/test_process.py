@@ -18,8 +18,14 @@ from smartcl.cli.main import ready_streams
 SMARTCL = [sys.executable, "-m", "smartcl"]
 
 
+def hear_interrupts() -> None:
+    """Also where the tests run in a background that ignores ctrl-C, as their children then would."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def start(*arguments: str, **streams: object) -> subprocess.Popen[str]:
-    return subprocess.Popen([*SMARTCL, *arguments], text=True, start_new_session=True, **streams)  # type: ignore[call-overload,no-any-return]
+    command = [*SMARTCL, *arguments]
+    return subprocess.Popen(command, text=True, start_new_session=True, preexec_fn=hear_interrupts, **streams)  # type: ignore[call-overload,no-any-return]
 
 
 @pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="needs to see what a process has loaded")
