@@ -17,7 +17,7 @@ from benchmarks.timing import report
 from smartcl import SmartClassifier
 
 ROWS, FEATURES, NONZEROS = 1_000_000, 50, 5
-FEW = 50_000
+FEW, TAUGHT = 50_000, 1000
 
 
 def peak() -> int:
@@ -44,34 +44,26 @@ def growth(kind: str) -> float:
     return max(0, peak() - before - answers.nbytes)
 
 
-def file_peak(folder: Path, rows: int) -> float:
-    """The peak of ``smartcl predict`` on a file of so many rows."""
-    path, command = folder / f"{rows}.csv", [sys.executable, "-m", "smartcl"]
+def table(folder: Path, rows: int) -> str:
+    """A file of so many rows of three numbers and a label."""
+    path, rng = folder / f"{rows}.csv", np.random.default_rng(0)
     with path.open("w", newline="") as file:
         lines = csv.writer(file)
         lines.writerow(["a", "b", "c", "y"])
-        rng = np.random.default_rng(0)
         for part in range(0, rows, 10_000):
             values = rng.random((min(10_000, rows - part), 3)).round(3)
             lines.writerows([*row, "yes" if row[0] > row[1] else "no"] for row in values.tolist())
-    model = folder / "model"
+    return str(path)
+
+
+def file_peak(folder: Path, rows: int) -> float:
+    """The peak of ``smartcl predict`` on a file of so many rows."""
+    model, command = folder / "model", [sys.executable, "-m", "smartcl"]
     if not model.exists():
-        train = [
-            *command,
-            "train",
-            str(path),
-            "--label",
-            "y",
-            "--memory",
-            "50kB",
-            "--rows",
-            "1000",
-            "--out",
-            str(model),
-        ]
+        train = [*command, "train", table(folder, TAUGHT), "--label", "y", "--memory", "50kB", "--out", str(model)]
         subprocess.run(train, check=True, stdout=subprocess.DEVNULL)
     with (folder / "answers.csv").open("w") as out:
-        subprocess.run([*command, "predict", str(model), str(path)], check=True, stdout=out)
+        subprocess.run([*command, "predict", str(model), table(folder, rows)], check=True, stdout=out)
     return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
 
 

@@ -6,7 +6,7 @@ do, a task is new or the world has changed; what then contradicts the present fa
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -277,16 +277,9 @@ def taught(stored: Labelled | None, lesson: torch.Tensor, place: torch.Tensor | 
     return Taught(*some, lesson[place], weight_of([some]))
 
 
-@dataclass(frozen=True)
-class AdaptiveSettings(SmartSettings):
-    """Those of `smart`; but values are kept only as precisely as makes a difference."""
-
-    precision: str | int = "auto"
-
-
-def adaptive(spec: InputSpec, memory: str | int, settings: AdaptiveSettings, seed: int = 0) -> Learner:
+def adaptive(spec: InputSpec, memory: str | int, settings: SmartSettings, seed: int = 0) -> Learner:
     """`smart` for any stream: beside it three small networks without guards; the stream says whose answers count."""
     return schematic(Adaptive, spec, memory, settings, seed)
 
 
-METHODS = {"adaptive": Method(adaptive, AdaptiveSettings(), SMART)}
+METHODS = {"adaptive": Method(adaptive, SmartSettings(), SMART)}

@@ -54,6 +54,7 @@ NOISES = {name: {"memory": "300 samples", "noise": f"{name}:0.3"} for name in ("
 
 #: Every method of others that remembers samples in the bytes it is given, and ours.
 LEFT_OUT = (
+    "smart-quick",
     "finetune",
     "l2",
     "ewc",
