@@ -13,6 +13,7 @@ import torch
 
 from smartcl.data.batch import Batch, Bools, Ints, Rows, row_pieces
 from smartcl.data.spec import InputSpec
+from smartcl.learners.candidate_view import CandidateView
 from smartcl.learners.checks import check_batch, check_rows, flat_rows, largest
 from smartcl.learners.class_counts import ClassCounts
 from smartcl.learners.extra_columns import check_logits, check_task
@@ -27,7 +28,6 @@ from smartcl.memory.grading import Judge
 from smartcl.memory.pool import Selector
 from smartcl.memory.schematic_memory import ExtraColumns, Observation, SchematicMemory
 from smartcl.network.denormals import flushed_denormals
-from smartcl.network.gradients import SampleGradients, sample_gradients
 from smartcl.network.inputs import Prepared, prepare
 from smartcl.network.plain import PlainNetwork, PlainPool, plain_network
 from smartcl.network.scaling import InputScale
@@ -190,7 +190,7 @@ class Learner(Transactional):
     def remember(self, batch: Batch) -> Observation:
         """Store the batch's schematic form; over budget, let the selector choose."""
         candidates = self.memory.candidates(batch, self.listened_to(), self.stored_beside(batch), self.told_by)
-        return self.memory.select(candidates, partial(_Geometry, self, candidates), self.rng)
+        return self.memory.select(candidates, partial(CandidateView, self, candidates), self.rng)
 
     def listened_to(self) -> Bools:
         """Which input features have a say in the answers."""
@@ -316,23 +316,3 @@ def joined(pieces: Iterable[torch.Tensor], n_rows: int) -> torch.Tensor:
 def probabilities(logits: torch.Tensor) -> torch.Tensor:
     """Softmax, also of logits that a row of absurd size has driven beyond the largest number."""
     return logits.nan_to_num().softmax(dim=1)
-
-
-class _Geometry:
-    """The network's view of those candidate samples that fit the memory, for selectors.
-
-    New samples too are looked at as the memory would hold them, read back from their bytes: that is a few thousandths
-    of a batch's time, and old and new arrive in one piece.
-    """
-
-    def __init__(self, learner: Learner, candidates: SampleStore, fitting: Ints) -> None:
-        self._learner, self._candidates, self._fitting = learner, candidates, fitting
-
-    def trace(self, index: Ints) -> SampleGradients:
-        rows, y = self._learner.recall(self._candidates, self._fitting[index])
-        return sample_gradients(self._learner.judge.network, rows, y)
-
-    def features(self, index: Ints, layer: str) -> torch.Tensor:
-        rows, _ = self._learner.recall(self._candidates, self._fitting[index])
-        with torch.no_grad():
-            return self._learner.judge.network.features(rows, layer)
