@@ -118,7 +118,7 @@ class Adaptive(Committee):
         pool = np.flatnonzero(self.roles == REPLAYED)
         if not len(pool):
             return None
-        if len(pool) > 2 * ROTATION:
+        if len(pool) > ROTATION:
             pool = self.rng.choice(pool, ROTATION, replace=False)
         stored = self.recall(self.memory.store, pool)
         for model in self.models:

@@ -33,8 +33,8 @@ from smartcl.selection.fair_reservoir import ENSURED
 FULL_DOUBT = 0.02
 #: The number of samples over which that share is averaged, about.
 DOUBT_SAMPLES = 500
-#: Of a memory more than twice as large, each batch is replayed with so many, and costs the same however large it is.
-ROTATION = 1000
+#: A batch is replayed with so many stored samples, drawn anew for each: it costs the same however large the memory is.
+ROTATION = 600
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ class Sceptic(Learner):
         Under full doubt half as many: what is replayed often is learned by heart, wrong labels too.
         """
         held = len(self.memory)
-        pool = self.rng.choice(held, ROTATION, replace=False) if held > 2 * ROTATION else np.arange(held)
+        pool = self.rng.choice(held, ROTATION, replace=False) if held > ROTATION else np.arange(held)
         count = min(round(self.recipe.replay * (1 - self.doubt / 2)), len(pool))
         return [pool[self.rng.choice(len(pool), count, replace=False)] for _ in range(self.recipe.iterations)]
 

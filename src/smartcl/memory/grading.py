@@ -25,7 +25,10 @@ LADDER = (2, 3, 4, 6, 8, 12, 16, 24, 32, 64, 128)
 MOST_SPOKEN_FOR = 9
 
 #: Levels and codes are looked for anew when the stream is so many times as long as it was.
-LEARN_AGAIN = 1.5
+LEARN_AGAIN = 2.0
+
+#: How many samples, at most, are looked at to tell levels from the values as they are.
+LOOKED_AT = 256
 
 #: The share of a memory that the scales of features may take.
 SCALES_SHARE = 1 / 16
@@ -67,6 +70,9 @@ def choose_levels(
     of does not return. None where values must be exact and are too many to be levels.
     """
     rows, as_arrived = _nonzeros(sample), _nonzeros(exact)
+    looked_at = [
+        each.probe(np.arange(len(each)), LOOKED_AT) for each in ([exact] if exact is sample else [exact, sample])
+    ]
 
     def of(count: int) -> Levels:
         return learn_levels(rows, as_arrived, sample.n_features, count, int(SCALES_SHARE * room), held)
@@ -76,7 +82,6 @@ def choose_levels(
 
     def told_apart(levels: Levels, judge: Judge) -> bool:
         spoken_for = min(MOST_SPOKEN_FOR, max(1.0, offered / capacity(levels)))
-        looked_at = [exact] if exact is sample else [exact, sample]
         changed = max(judge(each, each.rounded(levels)) for each in looked_at)
         return changed > math.sqrt(spoken_for)
 

@@ -28,14 +28,16 @@ ExtraColumns: TypeAlias = Mapping[str, NDArray[Any]]
 #: From the candidates that fit to what a policy may ask about them.
 GeometryOf: TypeAlias = Callable[[Ints], Any]
 
-#: The share of its features by which the schema must change before all rows are written anew.
+#: The share of its features by which the schema must change before all rows are written anew: as they are, ...
 WORTHWHILE = 0.02
+#: ... and in code, which takes longer.
+WORTHWHILE_IN_CODE = 0.1
 
 #: The share of the budget up to which masks of schemas may grow when features return.
 MASKS_SHARE = 0.25
 
 #: A code is learned from so many samples at most, ...
-LEARN_FROM = 1000
+LEARN_FROM = 500
 #: ... and taken if so many times as many samples fit, ...
 WORTH_RECODING = 1.02
 #: ... or what arrives loses so many times less.
@@ -234,7 +236,7 @@ class SchematicMemory:
         """
         schema = self.store.schema
         back = alive & ~schema.mask
-        if int(back.sum()) <= WORTHWHILE * len(schema):
+        if int(back.sum()) <= _worthwhile(self.store) * len(schema):
             return self.store
         extended = self.store.extend(Schema.of(back | schema.mask))
         affordable = extended.overhead <= max(self.store.overhead, MASKS_SHARE * self.budget.nbytes)
@@ -246,7 +248,7 @@ class SchematicMemory:
             return candidates
         schema = candidates.schema
         keep = schema.mask & ~self.watch.forgettable(self.patience)
-        worth_repacking = len(schema) - int(keep.sum()) > WORTHWHILE * len(schema)
+        worth_repacking = len(schema) - int(keep.sum()) > _worthwhile(candidates) * len(schema)
         if not (worth_repacking and keep.any()):
             return candidates
         narrow, probe = Schema.of(keep), self._probe(candidates, PROBE)
@@ -287,6 +289,10 @@ class SchematicMemory:
     def _capacity(self, store: SampleStore) -> float:
         """How many samples like these the budget holds beside their masks."""
         return max(0, self._room(store)) / float(store.sizes.mean())
+
+
+def _worthwhile(store: SampleStore) -> float:
+    return WORTHWHILE if store.code is None else WORTHWHILE_IN_CODE
 
 
 def _pool(candidates: SampleStore, fitting: Ints, n_memory: int, geometry: Any) -> Pool:

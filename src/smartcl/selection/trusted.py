@@ -11,7 +11,7 @@ from smartcl.selection.reservoir import drawn_keys
 from smartcl.selection.roles import ASLEEP, HELD_OUT, roles_in
 
 #: Stored samples looked at after each batch: the whole of a small memory, a random part of a large one.
-EXAMINED = 2000
+EXAMINED = 600
 
 
 def contradicted(pool: Pool, index: Ints) -> Bools:
