@@ -8,7 +8,9 @@ import torch
 
 from smartcl import Batch, InputSpec, build_learner
 from smartcl.learners.adaptive import Adaptive
-from smartcl.learners.worlds import in_common
+from smartcl.learners.model import Model
+from smartcl.learners.recipe import Recipe
+from smartcl.learners.worlds import in_common, outdated, told_apart
 from smartcl.memory import SampleStore
 from smartcl.selection.roles import ASLEEP, HELD_OUT
 
@@ -153,4 +155,40 @@ def test_the_scout_and_the_line_are_never_taught_what_is_held_out(monkeypatch: p
 def test_what_inputs_have_in_common(shift: float, low: float, high: float) -> None:
     rng, spec = np.random.default_rng(8), InputSpec(2, 2)
     here, there = (torch.from_numpy(rng.normal(size=(300, 2)).astype(np.float32)) for _ in range(2))
-    assert low <= in_common(here, there + shift, spec, rng) <= high
+    assert low <= in_common(*told_apart(here, there + shift, spec, rng)) <= high
+
+
+@pytest.mark.parametrize(
+    ("labels", "low", "high"), [("same", -3.0, 2.0), ("reversed", 4.0, 30.0), ("random", -3.0, 2.0)]
+)
+def test_an_elder_is_outdated_by_other_labels_that_can_be_learned(labels: str, low: float, high: float) -> None:
+    """Random labels contradict an elder too, but nobody can do better."""
+    rng, spec = np.random.default_rng(3), InputSpec(2, 2)
+    x = torch.from_numpy(rng.normal(size=(900, 2)).astype(np.float32))
+    y = (x.sum(dim=1) > 0).long()
+    model = Model(spec, Recipe(hidden=(32, 32), lr=2e-3), (), rng)
+    for _ in range(200):
+        model.descend(torch.nn.functional.cross_entropy(model.network(x[:600]), y[:600]))
+    newer = {"same": y[600:], "reversed": 1 - y[600:], "random": torch.from_numpy(rng.integers(0, 2, 300))}[labels]
+    duel = outdated(model, model.network.copy(), (x[600:], newer), rng)
+    assert duel.asked == 300
+    assert low < duel.sureness < high
+
+
+def test_each_change_of_the_world_is_noted_once() -> None:
+    rng, model = np.random.default_rng(4), learner()
+    for sign in (1, -1, 1):
+        feed(model, *plane(rng, 1500, sign=sign))
+    assert [1500 <= first < 2000 <= 3000 <= second < 3500 for first, second in [model.changes]] == [True]
+
+
+def test_images_of_other_tasks_under_random_labels_are_no_change() -> None:
+    """Two tasks, apart from each other, and a third of all samples from the other task with a random label."""
+    rng, model = np.random.default_rng(5), learner(n_features=8)
+    for task in range(3):
+        x = rng.normal(size=(800, 8)).astype(np.float32)
+        place = np.where(rng.random(800) < 0.3, rng.integers(0, 3, 800), task)
+        y = np.where(place == task, x[:, task] > 0, rng.random(800) < 0.5).astype(np.int64)
+        x[np.arange(800), 5 + place] += 6
+        feed(model, x, y)
+    assert model.changes == ()

@@ -6,6 +6,7 @@ do, a task is new or the world has changed; what then contradicts the present fa
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -23,7 +24,18 @@ from smartcl.learners.model import Model
 from smartcl.learners.sceptic import ROTATION, Taught
 from smartcl.learners.smart import SMART, SmartSettings, schematic
 from smartcl.learners.weights import narrowed_samples, take_samples, weight_of, weighted_mean
-from smartcl.learners.worlds import SAME_INPUTS, Worlds, belief, in_common, right, torn_between
+from smartcl.learners.worlds import (
+    MAY_BE_OLDER,
+    OUTDATED,
+    SAME_INPUTS,
+    Worlds,
+    belief,
+    in_common,
+    outdated,
+    right,
+    told_apart,
+    torn_between,
+)
 from smartcl.memory import Observation
 from smartcl.memory.schematic_memory import ExtraColumns
 from smartcl.network.inputs import join_alike
@@ -38,8 +50,9 @@ CHANGED = 3.0
 WINDOW, SCOUT_MEMORY, LINE_WINDOW = 500, 100, 2000
 #: After so many batches inputs are compared with those of the past.
 COMPARED_EVERY = 10
-#: What is left of the scout's lead once it has been found to be no more than a new task.
-CALMED = 0.1
+#: What is left of the scout's lead once it has been found to be no more than a new task, and the rows until it is asked
+#: about again.
+CALMED, CALM_ROWS = 0.1, 250
 #: Newest samples, and as many older ones, between which a network may be torn; the belief from which it is sure.
 TORN_BY, SURE = 300, 0.95
 #: Stored samples looked at when the world has changed; and the belief below which one contradicts a world that is back.
@@ -57,6 +70,8 @@ class Adaptive(Committee):
     #: The rows learned, and how many of the newest stored samples the scout knows.
     rows_seen = 0
     known_to_scout = 0
+    #: The rows until which a lead of the scout says nothing new.
+    calm_until = 0
     #: After how many rows a change of the world was noticed.
     changes: tuple[int, ...] = ()
 
@@ -85,7 +100,7 @@ class Adaptive(Committee):
         self.teach_scout(new, scout)
         for model in (self.plain, self.line, self.scout):
             model.settle(self.rng)
-        if self.evidence.scouted.sureness > CHANGED:
+        if self.evidence.scouted.sureness > CHANGED and self.rows_seen >= self.calm_until:
             self.reassess(new)
         if self.batches % COMPARED_EVERY == COMPARED_EVERY - 1:
             self.compare_inputs(new)
@@ -170,8 +185,11 @@ class Adaptive(Committee):
         torn = self.torn(new)
         if torn is None:
             self.evidence = replace(self.evidence, scouted=self.evidence.scouted.weaker(CALMED))
+            self.calm_until = self.rows_seen + CALM_ROWS
             return
-        self.note_change()
+        if not self.just_changed:
+            self.note_change()
+        self.calm_until = self.rows_seen + (self.rows_seen - self.changes[-1]) // 2
         self.worlds = self.worlds.left()
         held = self.some_held()
         rows, y = self.recall(self.memory.store, held)
@@ -181,12 +199,16 @@ class Adaptive(Committee):
         roles[held[~agrees & unsure]] = ASLEEP
         self.memory.store = self.memory.store.with_extra(role=roles)
 
+    @property
+    def just_changed(self) -> bool:
+        """Is the newest change known, and the scout still ahead for it?"""
+        return self.changed and self.rows_seen - self.changes[-1] < SCOUTED_ROWS
+
     def note_change(self) -> None:
         """From here on the past is another: what was said of it does not hold."""
         self.changed = True
         self.evidence = replace(self.evidence, past=Record())
-        if not self.changes or self.rows_seen - self.changes[-1] > SCOUTED_ROWS:
-            self.changes = (*self.changes, self.rows_seen)[-CHANGES_KEPT:]
+        self.changes = (*self.changes, self.rows_seen)[-CHANGES_KEPT:]
 
     def some_held(self) -> Any:
         """The places of all stored samples, or of many."""
@@ -195,15 +217,25 @@ class Adaptive(Committee):
     def torn(self, new: Labelled) -> Model | None:
         """A copy of the plain network between the newest and the older samples, if it cannot have both.
 
-        Other inputs are a new task. A row table cannot be copied; there, no change is ever found.
+        A row table cannot be copied; there, no change is ever found.
         """
         newest, *older = self.newest_and_older(new)
         if len(older) < 2 or self.plain.network.table is not None:
             return None
-        others = join_alike([rows for rows, _ in older], self.spec.n_features)
-        if in_common(newest[0], others, self.spec, self.rng) < SAME_INPUTS:
+        if not self.just_changed and not self.known_inputs_differ(newest, older):
             return None
         return torn_between(self.plain, newest, older, self.rng)
+
+    def known_inputs_differ(self, newest: Labelled, older: Sequence[Labelled]) -> bool:
+        """Are the newest inputs like those before, and do they bear other labels than an elder knew?"""
+        if not self.worlds.elders:
+            return False
+        others = join_alike([rows for rows, _ in older], self.spec.n_features)
+        likely = told_apart(newest[0], others, self.spec, self.rng)
+        if in_common(*likely) < SAME_INPUTS:
+            return False
+        known = take_samples(newest, torch.from_numpy(np.flatnonzero(likely[0] > MAY_BE_OLDER)))
+        return outdated(self.plain, self.worlds.elders[0], known, self.rng).sureness > OUTDATED
 
     def newest_and_older(self, new: Labelled) -> list[Labelled]:
         """The batch and the newest stored samples, and two parts of the older ones, if there are any."""
@@ -222,7 +254,7 @@ class Adaptive(Committee):
         newest, *older = self.newest_and_older(new)
         if older and not self.spec.sparse:
             others = join_alike([rows for rows, _ in older], self.spec.n_features)
-            common = in_common(newest[0], others, self.spec, self.rng)
+            common = in_common(*told_apart(newest[0], others, self.spec, self.rng))
             self.evidence = replace(self.evidence, likeness=self.evidence.likeness.after(common))
 
     def extra_columns(self, batch: Batch) -> ExtraColumns:
@@ -254,6 +286,7 @@ class Adaptive(Committee):
                 "worlds": self.worlds.state_dict(),
                 "rows_seen": self.rows_seen,
                 "known_to_scout": self.known_to_scout,
+                "calm_until": self.calm_until,
                 "changes": list(self.changes),
             }
 
@@ -265,6 +298,7 @@ class Adaptive(Committee):
             self.worlds = Worlds.from_state(saved.part("worlds"), self.plain.predictor)
             self.rows_seen = saved.whole("rows_seen", 0)
             self.known_to_scout = saved.whole("known_to_scout", 0, len(self.memory))
+            self.calm_until = saved.whole("calm_until", 0)
             self.changes = saved_counts(saved, "changes", 0, CHANGES_KEPT)
             self.finish_batch()
 

@@ -92,6 +92,12 @@ class Committee(Sceptic):
         return shares(merit, self.evidence.asked(self.changed))
 
     @property
+    def deserved(self) -> Floats:
+        """The shares if nobody stood back: to learn, one need not be trusted yet."""
+        evidence = self.evidence
+        return shares(evidence.whole_merit, evidence.past.asked) if evidence.past.asked else self.shares
+
+    @property
     def leader(self) -> str:
         """Whose answer counts most: ``guarded``, ``plain``, ``line`` or ``scout``."""
         return self.NAMES[int(self.shares.argmax())]
@@ -121,11 +127,11 @@ class Committee(Sceptic):
     def steps(self) -> list[int]:
         """How many steps each network takes on a batch: fewer where nothing is left to learn.
 
-        Those without guards take half of them while their share is less than half of the leader's, a third where
+        Those without guards take half of them while they deserve less than half of the leader's share, a third where
         nobody has listened to them for long. The guarded network learns slowly enough: all, or none.
         """
-        most, shares = self.evidence.pace.steps(self.recipe.iterations), self.shares
-        heard = np.where(shares >= shares.max() / 2, 1.0, np.where(np.array(self.idle) < SLOWS_DOWN, 1 / 2, 1 / 3))
+        most, deserved = self.evidence.pace.steps(self.recipe.iterations), self.deserved
+        heard = np.where(deserved >= deserved.max() / 2, 1.0, np.where(np.array(self.idle) < SLOWS_DOWN, 1 / 2, 1 / 3))
         return [0 if self.given_up else most, *(max(1, round(most * part)) for part in heard[1:].tolist())]
 
     def check(self, batch: Batch) -> Batch:

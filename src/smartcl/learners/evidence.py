@@ -215,8 +215,8 @@ class Pace(Noted):
 PAST_MEMORY = 0.9
 #: How much the present counts beside the past where inputs are new: in it, forgetting does not show.
 PRESENT_WEIGHT = 0.1
-#: By so much the one who knows the newest samples only must be better there.
-STANDS_BACK = 0.03
+#: By so much those without guards must be better there than the guarded one, who comes first and forgets least.
+STAND_BACK = 0.05
 
 
 @dataclass(frozen=True)
@@ -250,11 +250,11 @@ class Evidence:
     likeness: Likeness = ALL_NEW
 
     def merit(self, changed: bool) -> Floats:
-        """How good each is; in a changed world, by the present alone. Where inputs are new, the scout stands back."""
+        """How good each is; in a changed world, by the present alone. Where inputs are new, guards come first."""
         if changed or not self.past.asked:
             return self.present.accuracy
         merit = self.whole_merit
-        merit[-1] -= STANDS_BACK * (1 - self.likeness.common)
+        merit[1:] -= STAND_BACK * (1 - self.likeness.common) ** 2
         return merit
 
     def asked(self, changed: bool) -> float:

@@ -24,7 +24,9 @@ from smartcl.saved import Saved
 #: above the usual, from which it is; below this noise there is none.
 TORN_STEPS, TORN_SAMPLES, TORN, LEAST_NOISE = 60, 75, 1.0, 0.2
 #: Who tells newest inputs from older ones, in so many steps; a new task shares less than this with those before it.
-TELLER, TELLER_STEPS, SAME_INPUTS = Recipe(hidden=(64,), lr=2e-3), 50, 0.3
+TELLER, TELLER_STEPS, SAME_INPUTS = Recipe(hidden=(64,), lr=2e-3), 50, 0.7
+#: An input may be an older one if it is found that likely; how sure it must be that elders do not know such inputs now.
+MAY_BE_OLDER, OUTDATED = 0.4, 2.0
 #: After so many rows a network is noted as it is: an elder, of which there are two.
 ELDER_ROWS, ELDERS = 500, 2
 #: How sure it must be that a former world answers better, and how much of a batch's answers the next one leaves.
@@ -43,25 +45,46 @@ def torn_between(model: Model, newest: Labelled, older: Sequence[Labelled], rng:
     return copy if wrong.mean() > usual.mean() + TORN * noise else None
 
 
-def in_common(newest: Prepared, older: Prepared, spec: InputSpec, rng: np.random.Generator) -> float:
-    """How much newest and older inputs have in common: 1 where nobody can tell them apart, 0 where one always can.
+def told_apart(newest: Prepared, older: Prepared, spec: InputSpec, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    """How likely each of the newest inputs, and each of the older ones, is one of the older.
 
     Told by a network that learns half of both; the other half is asked about, and the other way round.
     """
     rows, side = join_alike([newest, older], spec.n_features), torch.tensor([0] * len(newest) + [1] * len(older))
     halves = np.array_split(rng.permutation(len(side)), 2)
-    mistaken = []
+    likely = np.full(len(side), 0.5)
     for learned, asked in (halves, halves[::-1]):
-        teller = Model(replace(spec, n_classes=2), TELLER, (), rng)
         sides = [take_samples((rows, side), torch.from_numpy(learned[side[learned] == each])) for each in (0, 1)]
         if not all(len(y) for _, y in sides):
-            return 1.0
+            continue
+        teller = Model(replace(spec, n_classes=2), TELLER, (), rng)
         for _ in range(TELLER_STEPS):
             teach(teller, *(drawn(samples, TORN_SAMPLES, rng) for samples in sides))
-        some, y = take_samples((rows, side), torch.from_numpy(asked))
-        wrong = ~right(teller.predictor, some, y)
-        mistaken += [wrong[y == each].mean() for each in (0, 1) if (y == each).any()]
-    return min(1.0, 2 * float(np.mean(mistaken)))
+        some, _ = take_samples((rows, side), torch.from_numpy(asked))
+        likely[asked] = belief(teller.predictor, some, torch.ones(len(asked), dtype=torch.int64))
+    return likely[: len(newest)], likely[len(newest) :]
+
+
+def in_common(newest: Floats, older: Floats) -> float:
+    """How much inputs ``told_apart`` have in common: 1 where nobody can tell them apart, 0 where one always can."""
+    return min(1.0, float((newest > 0.5).mean() + (older <= 0.5).mean()))
+
+
+def outdated(model: Model, elder: Network, newest: Labelled, rng: np.random.Generator) -> Duel:
+    """An elder, who knows none of the newest samples, against one who has learned half of them, on the other half.
+
+    Of inputs that the elder has known well, only a changed world has more to teach.
+    """
+    halves, duel = np.array_split(rng.permutation(len(newest[1])), 2), NOTHING_ASKED
+    for learned, asked in (halves, halves[::-1]):
+        younger = model.copy()
+        younger.take_over(elder)
+        for _ in range(TELLER_STEPS):
+            rows, y = drawn(take_samples(newest, torch.from_numpy(learned)), TORN_SAMPLES, rng)
+            younger.descend(F.cross_entropy(younger.network(rows), y))
+        some = take_samples(newest, torch.from_numpy(asked))
+        duel = duel.after(right(elder, *some), right(younger.predictor, *some), 1.0)
+    return duel
 
 
 def between(model: Model, some: Labelled, others: Labelled, rng: np.random.Generator) -> tuple[Model, Bools]:

@@ -57,7 +57,8 @@ def test_the_command_writes_the_page_every_plot_and_every_table(results, tmp_pat
     assert str(tmp_path / "out" / "index.html") in capsys.readouterr().out
     assert {path.stem for path in (tmp_path / "out" / "figures").glob("*.svg")} == FIGURES
     tables = {path.stem for path in (tmp_path / "out" / "tables").glob("*.csv")}
-    assert tables == {"table1", "table2", "table3", "table5", "noise-models", "ablation", "runs", "missing"}
+    made = {"table1", "table2", "table3", "table5", "noise-models", "ablation", "default-accuracy"}
+    assert tables == {*made, "runs", "missing"}
     assert not list((tmp_path / "out").rglob("*.tmp"))
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from smartcl.paper.experiments.default_tables import CLASSES_TABLE, DEFAULT_TABLE
 from smartcl.paper.experiments.keywords import KEYWORD_RUNS, keyword_data
 from smartcl.paper.experiments.own_tables import OWN_TABLES
 from smartcl.paper.experiments.paper_tables import PAPER_TABLES
@@ -26,6 +27,8 @@ from smartcl.paper.experiments.unseen_tables import FASHION_TABLE, FRESH_TABLE
 TABLES: dict[str, Table] = {
     **PAPER_TABLES,
     **OWN_TABLES,
+    DEFAULT_TABLE.name: DEFAULT_TABLE,
+    CLASSES_TABLE.name: CLASSES_TABLE,
     FRESH_TABLE.name: FRESH_TABLE,
     FASHION_TABLE.name: FASHION_TABLE,
     PRECISION_TABLE.name: PRECISION_TABLE,
