@@ -27,7 +27,7 @@ PATH = Path(__file__).parent / "results.json"
 NAMES = (
     *("step", "gss_greedy", "held", "selection", "fisher", "methods"),
     *("scaling", "million", "sparse", "speedup", "planted", "rare", "units", "imports"),
-    *("reading", "own_loop", "own_network", "coders", "grading"),
+    *("reading", "own_loop", "own_network", "coders", "grading", "before"),
 )
 #: Run by name only: they take long, or need the environment of ``make compat-env``, as the last two do.
 NAMED_ONLY = ("attack", "soak", "easy", "predicting", "peers", "avalanche_replay")

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import io
 import os
 import subprocess
 import sys
-import tarfile
 import tempfile
 from pathlib import Path
 
+from benchmarks.earlier import HERE, sources_at
 from benchmarks.timing import report
 
-HERE = Path(__file__).parents[1]
 BEFORE = "db1ae29"
 ROUNDS = 15
 BENEATH = "import scipy.sparse, sklearn.base, sklearn.utils.multiclass, sklearn.utils.validation, time, torch"
@@ -29,13 +27,9 @@ def seconds(source: Path, bytecode: Path) -> float:
 
 def main() -> None:
     """Take turns; the first of each compiles and does not count."""
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        archive = subprocess.run(["git", "archive", BEFORE, "src"], cwd=HERE, stdout=subprocess.PIPE, check=True).stdout
-        with tarfile.open(fileobj=io.BytesIO(archive)) as files:
-            files.extractall(folder / "before", filter="data")
-        sources = (folder / "before" / "src", HERE / "src")
-        rounds = [[seconds(source, folder / "bytecode") for source in sources] for _ in range(ROUNDS + 1)][1:]
+    with sources_at(BEFORE) as source, tempfile.TemporaryDirectory() as bytecode:
+        sources = (source, HERE / "src")
+        rounds = [[seconds(each, Path(bytecode)) for each in sources] for _ in range(ROUNDS + 1)][1:]
     before, now = (min(times) for times in zip(*rounds, strict=True))
     report(
         (f"CPU ms of importing the estimator, at {BEFORE}", 1e3 * before, "-"),
