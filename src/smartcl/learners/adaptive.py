@@ -49,7 +49,7 @@ CHANGED = 3.0
 #: The newest stored samples that the scout knows, and how fast it forgets them; those that the line knows.
 WINDOW, SCOUT_MEMORY, LINE_WINDOW = 500, 100, 2000
 #: After so many batches inputs are compared with those of the past.
-COMPARED_EVERY = 10
+COMPARED_EVERY = 20
 #: What is left of the scout's lead once it has been found to be no more than a new task, and the rows until it is asked
 #: about again.
 CALMED, CALM_ROWS = 0.1, 250

@@ -31,7 +31,7 @@ from smartcl.saved import Saved
 from smartcl.selection.roles import HELD_OUT, Roles
 
 #: The networks without guards, as small as does no harm. Where a line would be too large it has a narrow bend.
-PLAIN = Recipe(hidden=(256, 256), lr=1e-3, iterations=20, replay=150, average=0.98)
+PLAIN = Recipe(hidden=(256, 256), lr=1e-3, iterations=20, replay=100, average=0.98)
 LINE = Recipe(hidden=(16,), lr=1e-2, iterations=20, replay=250, average=0.98)
 SCOUT = Recipe(hidden=(128, 128), lr=2e-3, iterations=20, replay=100, average=0.95)
 
@@ -43,6 +43,8 @@ COMPARED_ROWS = 2000
 RESERVE_ASKED = 300
 #: The rows over which the scout is compared with the others.
 SCOUTED_ROWS = 1000
+#: Who deserves so much of the leader's share takes all steps.
+ABREAST = 0.8
 #: Rows without a share in the answers after which the guarded network gives up, and the others take fewer steps still.
 GIVES_UP, SLOWS_DOWN = 2000, 500
 
@@ -127,11 +129,13 @@ class Committee(Sceptic):
     def steps(self) -> list[int]:
         """How many steps each network takes on a batch: fewer where nothing is left to learn.
 
-        Those without guards take half of them while they deserve less than half of the leader's share, a third where
-        nobody has listened to them for long. The guarded network learns slowly enough: all, or none.
+        Those without guards take half of them where they deserve less than the leader, and ever fewer where nobody has
+        listened to them for long; but the scout stays awake. The guarded network learns slowly enough: all, or none.
         """
-        most, deserved = self.evidence.pace.steps(self.recipe.iterations), self.deserved
-        heard = np.where(deserved >= deserved.max() / 2, 1.0, np.where(np.array(self.idle) < SLOWS_DOWN, 1 / 2, 1 / 3))
+        most, deserved, idle = self.evidence.pace.steps(self.recipe.iterations), self.deserved, np.array(self.idle)
+        unheard = np.where(idle < SLOWS_DOWN, 1 / 2, np.where(idle < GIVES_UP, 1 / 3, 1 / 6))
+        unheard[-1] = max(1 / 3, unheard[-1])
+        heard = np.where(deserved >= ABREAST * deserved.max(), 1.0, unheard)
         return [0 if self.given_up else most, *(max(1, round(most * part)) for part in heard[1:].tolist())]
 
     def check(self, batch: Batch) -> Batch:
