@@ -17,7 +17,7 @@ import torch.nn.functional as F
 from smartcl.data.batch import Batch, Bools
 from smartcl.data.spec import InputSpec
 from smartcl.learners.committee import LINE, PLAIN, SCOUT, SCOUTED_ROWS, Committee, saved_counts
-from smartcl.learners.evidence import Record
+from smartcl.learners.evidence import NOTHING_ASKED, Duel, Record
 from smartcl.learners.factory import Method
 from smartcl.learners.learner import Labelled, Learner
 from smartcl.learners.model import Model
@@ -25,11 +25,15 @@ from smartcl.learners.sceptic import ROTATION, Taught
 from smartcl.learners.smart import SMART, SmartSettings, schematic
 from smartcl.learners.weights import narrowed_samples, take_samples, weight_of, weighted_mean
 from smartcl.learners.worlds import (
+    FOR_ONE,
     MAY_BE_OLDER,
     OUTDATED,
     SAME_INPUTS,
+    SOME_INPUTS,
+    SURELY_OUTDATED,
     Worlds,
     belief,
+    between,
     in_common,
     outdated,
     right,
@@ -44,8 +48,8 @@ from smartcl.selection.roles import ASLEEP, HELD_OUT, REPLAYED
 
 #: One sample in so many is held out of learning, and in more so many once so many are.
 RESERVE, LATER_RESERVE, ENOUGH_HELD_OUT = 10, 50, 300
-#: The sureness of the scout from which it is asked whether the world has changed.
-CHANGED = 3.0
+#: The sureness of the scout, and the samples it knows, from which it is asked whether the world has changed.
+CHANGED, KNOWN_ENOUGH = 3.0, 100
 #: The newest stored samples that the scout knows, and how fast it forgets them; those that the line knows.
 WINDOW, SCOUT_MEMORY, LINE_WINDOW = 500, 100, 2000
 #: After so many batches inputs are compared with those of the past.
@@ -100,7 +104,8 @@ class Adaptive(Committee):
         self.teach_scout(new, scout)
         for model in (self.plain, self.line, self.scout):
             model.settle(self.rng)
-        if self.evidence.scouted.sureness > CHANGED and self.rows_seen >= self.calm_until:
+        ahead = self.evidence.scouted.sureness > CHANGED and self.known_to_scout >= KNOWN_ENOUGH
+        if ahead and self.rows_seen >= self.calm_until:
             self.reassess(new)
         if self.batches % COMPARED_EVERY == COMPARED_EVERY - 1:
             self.compare_inputs(new)
@@ -222,20 +227,23 @@ class Adaptive(Committee):
         newest, *older = self.newest_and_older(new)
         if len(older) < 2 or self.plain.network.table is not None:
             return None
-        if not self.just_changed and not self.known_inputs_differ(newest, older):
-            return None
-        return torn_between(self.plain, newest, older, self.rng)
+        if self.just_changed:
+            return torn_between(self.plain, newest, older, self.rng)
+        common, duel = self.elder_against(newest, older)
+        if common < SAME_INPUTS:
+            surely = duel.sureness > SURELY_OUTDATED and duel.second > FOR_ONE * duel.first
+            return between(self.plain, newest, older[1], self.rng)[0] if surely else None
+        return torn_between(self.plain, newest, older, self.rng) if duel.sureness > OUTDATED else None
 
-    def known_inputs_differ(self, newest: Labelled, older: Sequence[Labelled]) -> bool:
-        """Are the newest inputs like those before, and do they bear other labels than an elder knew?"""
-        if not self.worlds.elders:
-            return False
+    def elder_against(self, newest: Labelled, older: Sequence[Labelled]) -> tuple[float, Duel]:
+        """How much newest and older inputs have in common, and whether an elder still knows those that may be older."""
         others = join_alike([rows for rows, _ in older], self.spec.n_features)
         likely = told_apart(newest[0], others, self.spec, self.rng)
-        if in_common(*likely) < SAME_INPUTS:
-            return False
+        common = in_common(*likely)
+        if common < SOME_INPUTS or not self.worlds.elders:
+            return common, NOTHING_ASKED
         known = take_samples(newest, torch.from_numpy(np.flatnonzero(likely[0] > MAY_BE_OLDER)))
-        return outdated(self.plain, self.worlds.elders[0], known, self.rng).sureness > OUTDATED
+        return common, outdated(self.plain, self.worlds.elders[0], known, self.rng)
 
     def newest_and_older(self, new: Labelled) -> list[Labelled]:
         """The batch and the newest stored samples, and two parts of the older ones, if there are any."""

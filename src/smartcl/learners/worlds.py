@@ -23,10 +23,13 @@ from smartcl.saved import Saved
 #: The steps in which a network may be torn, the samples of each side in one of them, and the errors, in standard errors
 #: above the usual, from which it is; below this noise there is none.
 TORN_STEPS, TORN_SAMPLES, TORN, LEAST_NOISE = 60, 75, 1.0, 0.2
-#: Who tells newest inputs from older ones, in so many steps; a new task shares less than this with those before it.
-TELLER, TELLER_STEPS, SAME_INPUTS = Recipe(hidden=(64,), lr=2e-3), 50, 0.7
-#: An input may be an older one if it is found that likely; how sure it must be that elders do not know such inputs now.
-MAY_BE_OLDER, OUTDATED = 0.4, 2.0
+#: Who tells newest inputs from older ones, in so many steps; an input may be an older one if it is found that likely.
+TELLER, TELLER_STEPS, MAY_BE_OLDER = Recipe(hidden=(64,), lr=2e-3), 50, 0.4
+#: Inputs that have so much in common are the same; a new task shares less with those before it than some.
+SAME_INPUTS, SOME_INPUTS = 0.7, 0.3
+#: How sure it must be that an elder is outdated where inputs are the same; where only some are, how sure, and for one
+#: answer that he alone knows so many that he alone does not: of random labels everyone knows some.
+OUTDATED, SURELY_OUTDATED, FOR_ONE = 2.0, 4.0, 8.0
 #: After so many rows a network is noted as it is: an elder, of which there are two.
 ELDER_ROWS, ELDERS = 500, 2
 #: How sure it must be that a former world answers better, and how much of a batch's answers the next one leaves.
