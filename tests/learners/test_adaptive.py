@@ -66,7 +66,7 @@ def test_the_samples_of_the_old_world_sleep_and_those_of_the_new_do_not(
 def test_a_new_task_is_no_change_of_the_world() -> None:
     rng, model = np.random.default_rng(1), learner()
     feed(model, *plane(rng, 800, sign=1))
-    feed(model, *plane(rng, 600, sign=-1, shift=8.0))
+    feed(model, *plane(rng, 900, sign=-1, shift=8.0))
     assert model.changes == ()
     assert not (model.roles == ASLEEP).any()
     x, y = plane(rng, 500, sign=1)

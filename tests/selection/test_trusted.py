@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 import torch
 
 from smartcl.memory.pool import Pool
@@ -15,8 +16,8 @@ from smartcl.selection.trusted import Trusted
 class Answers:
     """A network that gives these labels, and counts how often it is asked."""
 
-    def __init__(self, labels):
-        self.labels, self.asked = labels, 0
+    def __init__(self, labels, distrust=0.0, spared=0):
+        self.labels, self.asked, self.distrust, self.spared = labels, 0, distrust, spared
 
     def features(self, index, layer):
         assert layer == "logits"
@@ -75,3 +76,30 @@ def test_of_a_large_memory_only_a_part_is_examined(monkeypatch):
     pool = pool_of(labels, labels, 100)
     Trusted().select(pool, 900, np.random.default_rng(0))
     assert pool.geometry.asked == 30
+
+
+def pool_with_room(n_wrong, distrust=1.0, spared=0, n=90, n_new=10):
+    labels = np.zeros(n, dtype=np.int64)
+    answers = labels.copy()
+    answers[np.random.default_rng(0).choice(n - n_new, n_wrong, replace=False)] = 1
+    return Pool(
+        np.full(n, 10), labels, np.arange(1, n + 1, dtype=np.float32), n - n_new, Answers(answers, distrust, spared)
+    )
+
+
+def test_distrusted_labels_leave_though_there_is_room_as_many_as_come():
+    pool = pool_with_room(20)
+    kept = Trusted().select(pool, 10_000, np.random.default_rng(0)).keep
+    gone = np.setdiff1d(np.arange(90), kept)
+    assert len(gone) == 10
+    assert (pool.geometry.labels[gone] == 1).all()
+
+
+@pytest.mark.parametrize(
+    ("n_wrong", "distrust", "spared", "stay"), [(20, 0.5, 0, 85), (40, 1.0, 0, 90), (20, 1.0, 90, 90)]
+)
+def test_few_leave_where_few_are_distrusted_none_where_most_are_contradicted_or_all_are_new(
+    n_wrong, distrust, spared, stay
+):
+    pool = pool_with_room(n_wrong, distrust, spared)
+    assert len(Trusted().select(pool, 10_000, np.random.default_rng(0)).keep) == stay

@@ -17,7 +17,7 @@ import torch.nn.functional as F
 from smartcl.data.batch import Batch, Bools
 from smartcl.data.spec import InputSpec
 from smartcl.learners.committee import LINE, PLAIN, SCOUT, SCOUTED_ROWS, Committee, saved_counts
-from smartcl.learners.evidence import NOTHING_ASKED, Duel, Record
+from smartcl.learners.evidence import Record
 from smartcl.learners.factory import Method
 from smartcl.learners.learner import Labelled, Learner
 from smartcl.learners.model import Model
@@ -25,15 +25,14 @@ from smartcl.learners.sceptic import ROTATION, Taught
 from smartcl.learners.smart import SMART, SmartSettings, schematic
 from smartcl.learners.weights import narrowed_samples, take_samples, weight_of, weighted_mean
 from smartcl.learners.worlds import (
-    FOR_ONE,
     MAY_BE_OLDER,
     OUTDATED,
     SAME_INPUTS,
     SOME_INPUTS,
-    SURELY_OUTDATED,
+    SURELY_TORN,
+    TORN,
     Worlds,
     belief,
-    between,
     in_common,
     outdated,
     right,
@@ -79,6 +78,11 @@ class Adaptive(Committee):
     #: After how many rows a change of the world was noticed.
     changes: tuple[int, ...] = ()
 
+    @property
+    def spared(self) -> int:
+        """What the scout knows: of another world, it may be all there is."""
+        return min(self.known_to_scout, WINDOW) + len(self._held_out)
+
     def learn(self, new: Labelled, task: int | None) -> None:
         """All steps on a batch, less the few rows of it that are held out."""
         if self.batches:
@@ -107,7 +111,7 @@ class Adaptive(Committee):
         ahead = self.evidence.scouted.sureness > CHANGED and self.known_to_scout >= KNOWN_ENOUGH
         if ahead and self.rows_seen >= self.calm_until:
             self.reassess(new)
-        if self.batches % COMPARED_EVERY == COMPARED_EVERY - 1:
+        if self.batches % COMPARED_EVERY == COMPARED_EVERY // 2:
             self.compare_inputs(new)
 
     def look_back(self, new: Labelled, answered: Bools) -> None:
@@ -227,23 +231,22 @@ class Adaptive(Committee):
         newest, *older = self.newest_and_older(new)
         if len(older) < 2 or self.plain.network.table is not None:
             return None
-        if self.just_changed:
-            return torn_between(self.plain, newest, older, self.rng)
-        common, duel = self.elder_against(newest, older)
-        if common < SAME_INPUTS:
-            surely = duel.sureness > SURELY_OUTDATED and duel.second > FOR_ONE * duel.first
-            return between(self.plain, newest, older[1], self.rng)[0] if surely else None
-        return torn_between(self.plain, newest, older, self.rng) if duel.sureness > OUTDATED else None
+        sure = TORN if self.just_changed else self.to_be_sure(newest, older)
+        return None if sure is None else torn_between(self.plain, newest, older, self.rng, sure)
 
-    def elder_against(self, newest: Labelled, older: Sequence[Labelled]) -> tuple[float, Duel]:
-        """How much newest and older inputs have in common, and whether an elder still knows those that may be older."""
+    def to_be_sure(self, newest: Labelled, older: Sequence[Labelled]) -> float | None:
+        """How torn a network must be for the world to be another; None if an elder still knows such inputs."""
+        if not self.worlds.elders:
+            return None
         others = join_alike([rows for rows, _ in older], self.spec.n_features)
         likely = told_apart(newest[0], others, self.spec, self.rng)
         common = in_common(*likely)
-        if common < SOME_INPUTS or not self.worlds.elders:
-            return common, NOTHING_ASKED
+        if common < SOME_INPUTS:
+            return None
         known = take_samples(newest, torch.from_numpy(np.flatnonzero(likely[0] > MAY_BE_OLDER)))
-        return common, outdated(self.plain, self.worlds.elders[0], known, self.rng)
+        if outdated(self.plain, self.worlds.elders[0], known, self.rng).sureness < OUTDATED:
+            return None
+        return TORN if common > SAME_INPUTS else SURELY_TORN
 
     def newest_and_older(self, new: Labelled) -> list[Labelled]:
         """The batch and the newest stored samples, and two parts of the older ones, if there are any."""

@@ -95,9 +95,9 @@ class Committee(Sceptic):
 
     @property
     def deserved(self) -> Floats:
-        """The shares if nobody stood back: to learn, one need not be trusted yet."""
+        """What those who know the past would count if nobody stood back: to learn, one need not be trusted."""
         evidence = self.evidence
-        return shares(evidence.whole_merit, evidence.past.asked) if evidence.past.asked else self.shares
+        return shares(evidence.whole_merit[:-1], evidence.asked(False)) if evidence.past.asked else np.ones(3)
 
     @property
     def leader(self) -> str:
@@ -108,6 +108,11 @@ class Committee(Sceptic):
     def judge(self) -> Model:
         """Of the two who know the past best, the one who leads."""
         return self.model if self.shares[0] > self.shares[1] else self.plain
+
+    @property
+    def distrust(self) -> float:
+        """Only the guarded network knows what to make of labels; in a changed world nobody does."""
+        return super().distrust if self.leader == "guarded" and not self.changed else 0.0
 
     def pool(self) -> list[tuple[float, Network]]:
         """Who answers, and how much it counts."""
@@ -129,14 +134,15 @@ class Committee(Sceptic):
     def steps(self) -> list[int]:
         """How many steps each network takes on a batch: fewer where nothing is left to learn.
 
-        Those without guards take half of them where they deserve less than the leader, and ever fewer where nobody has
+        Those without guards take half of them where they deserve less than the best, and ever fewer where nobody has
         listened to them for long; but the scout stays awake. The guarded network learns slowly enough: all, or none.
         """
         most, deserved, idle = self.evidence.pace.steps(self.recipe.iterations), self.deserved, np.array(self.idle)
         unheard = np.where(idle < SLOWS_DOWN, 1 / 2, np.where(idle < GIVES_UP, 1 / 3, 1 / 6))
-        unheard[-1] = max(1 / 3, unheard[-1])
-        heard = np.where(deserved >= ABREAST * deserved.max(), 1.0, unheard)
-        return [0 if self.given_up else most, *(max(1, round(most * part)) for part in heard[1:].tolist())]
+        learning = np.where(deserved >= ABREAST * deserved.max(), 1.0, unheard[:-1])
+        scouting = 1.0 if self.shares[-1] >= ABREAST * self.shares.max() else max(1 / 3, unheard[-1])
+        parts = [*learning[1:].tolist(), scouting]
+        return [0 if self.given_up else most, *(max(1, round(most * part)) for part in parts)]
 
     def check(self, batch: Batch) -> Batch:
         self._arrived = super().check(batch)

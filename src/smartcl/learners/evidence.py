@@ -231,7 +231,9 @@ class Likeness(Noted):
         return Likeness((self.common + common) / 2 if self.looks else common, self.looks + 1)
 
 
-NOTHING_ASKED, NO_RECORD, UNALARMED, FULL_PACE, ALL_NEW = Duel(), Record(), Alertness(), Pace(), Likeness()
+NOTHING_ASKED, NO_RECORD, UNALARMED, FULL_PACE = Duel(), Record(), Alertness(), Pace()
+#: Until inputs have been compared: at the beginning there is no past, after a jump of the errors it may be another one.
+ALL_ALIKE, ALL_NEW = Likeness(common=1.0), Likeness()
 
 
 @dataclass(frozen=True)
@@ -247,7 +249,7 @@ class Evidence:
     scouted: Duel = NOTHING_ASKED
     alert: Alertness = UNALARMED
     pace: Pace = FULL_PACE
-    likeness: Likeness = ALL_NEW
+    likeness: Likeness = ALL_ALIKE
 
     def merit(self, changed: bool) -> Floats:
         """How good each is; in a changed world, by the present alone. Where inputs are new, guards come first."""

@@ -187,6 +187,16 @@ class Learner(Transactional):
         features = None if self.spec.sparse or store.schema.is_full else store.features
         return self.prepared(got.x, features, got.missing), got.y
 
+    @property
+    def distrust(self) -> float:
+        """How much labels are distrusted, from 0 to 1."""
+        return 0.0
+
+    @property
+    def spared(self) -> int:
+        """How many of the newest samples are too new for that."""
+        return 0
+
     def remember(self, batch: Batch) -> Observation:
         """Store the batch's schematic form; over budget, let the selector choose."""
         candidates = self.memory.candidates(batch, self.listened_to(), self.stored_beside(batch), self.told_by)

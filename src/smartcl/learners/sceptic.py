@@ -85,6 +85,14 @@ class Sceptic(Learner):
         """From 0, every label is believed, to 1."""
         return min(1.0, self.contradicted / FULL_DOUBT)
 
+    @property
+    def distrust(self) -> float:
+        """Of each sample that comes, how many that are contradicted go even if there is room: none below half doubt.
+
+        Nor before the stream has shown how much there is to doubt.
+        """
+        return max(0.0, 2 * self.doubt - 1) if self.memory.offered >= 2 * DOUBT_SAMPLES else 0.0
+
     def learn(self, new: Labelled, task: int | None) -> None:
         self.regard_classes(new)
         new = narrowed_samples(new)

@@ -20,24 +20,25 @@ from smartcl.network.inputs import Prepared, join_alike
 from smartcl.network.network import Network
 from smartcl.saved import Saved
 
-#: The steps in which a network may be torn, the samples of each side in one of them, and the errors, in standard errors
-#: above the usual, from which it is; below this noise there is none.
-TORN_STEPS, TORN_SAMPLES, TORN, LEAST_NOISE = 60, 75, 1.0, 0.2
+#: The steps in which a network may be torn, the samples of each side in one of them, and the least noise there is.
+TORN_STEPS, TORN_SAMPLES, LEAST_NOISE = 60, 75, 0.2
 #: Who tells newest inputs from older ones, in so many steps; an input may be an older one if it is found that likely.
 TELLER, TELLER_STEPS, MAY_BE_OLDER = Recipe(hidden=(64,), lr=2e-3), 50, 0.4
 #: Inputs that have so much in common are the same; a new task shares less with those before it than some.
 SAME_INPUTS, SOME_INPUTS = 0.7, 0.3
-#: How sure it must be that an elder is outdated where inputs are the same; where only some are, how sure, and for one
-#: answer that he alone knows so many that he alone does not: of random labels everyone knows some.
-OUTDATED, SURELY_OUTDATED, FOR_ONE = 2.0, 4.0, 8.0
+#: How sure it must be that an elder is outdated; and by how many standard errors a network must err more often than
+#: usual, to be torn: where inputs are the same, and where only some are.
+OUTDATED, TORN, SURELY_TORN = 2.0, 1.0, 4.0
 #: After so many rows a network is noted as it is: an elder, of which there are two.
 ELDER_ROWS, ELDERS = 500, 2
 #: How sure it must be that a former world answers better, and how much of a batch's answers the next one leaves.
 RETURNED, BACK_MEMORY = 4.0, 0.1
 
 
-def torn_between(model: Model, newest: Labelled, older: Sequence[Labelled], rng: np.random.Generator) -> Model | None:
-    """A copy of the model between the newest samples and older ones, if it cannot have both.
+def torn_between(
+    model: Model, newest: Labelled, older: Sequence[Labelled], rng: np.random.Generator, sure: float = TORN
+) -> Model | None:
+    """A copy of the model between the newest samples and older ones, if it surely cannot have both.
 
     Whoever learns a new task can have the old ones too; where the world has changed, nobody can have both. What the
     copy gets wrong is set against what another gets wrong between two parts of the older samples.
@@ -45,7 +46,7 @@ def torn_between(model: Model, newest: Labelled, older: Sequence[Labelled], rng:
     here, there = older
     (copy, wrong), (_, usual) = between(model, newest, there, rng), between(model, here, there, rng)
     noise = max(np.hypot(wrong.std(), usual.std()), LEAST_NOISE) / np.sqrt(min(len(wrong), len(usual)))
-    return copy if wrong.mean() > usual.mean() + TORN * noise else None
+    return copy if wrong.mean() > usual.mean() + sure * noise else None
 
 
 def told_apart(newest: Prepared, older: Prepared, spec: InputSpec, rng: np.random.Generator) -> tuple[Floats, Floats]:

@@ -12,6 +12,8 @@ from smartcl.selection.roles import ASLEEP, HELD_OUT, roles_in
 
 #: Stored samples looked at after each batch: the whole of a small memory, a random part of a large one.
 EXAMINED = 600
+#: Who contradicts a larger share of them knows too little to send any away while there is room.
+MOST_CONTRADICTED = 1 / 3
 
 
 def contradicted(pool: Pool, index: Ints) -> Bools:
@@ -39,7 +41,8 @@ class Trusted:
     """Every sample draws a random key once, as in ``Reservoir``; of each label, contradicted samples leave first.
 
     A network that resists memorising wrong labels contradicts most of them, and few right ones once it has learned
-    the batch they came with. Over all samples of a label the chances are the reservoir's.
+    the batch they came with. Over all samples of a label the chances are the reservoir's. While there is room for all,
+    contradicted samples leave only as far as labels are distrusted.
 
     >>> import torch
     >>> class Says:
@@ -54,18 +57,30 @@ class Trusted:
     scored = True
 
     def select(self, pool: Pool, room: int, rng: np.random.Generator) -> Selection:
-        keys = drawn_keys(pool, rng)
-        if int(pool.sizes.sum()) <= room:
+        keys, fits = drawn_keys(pool, rng), int(pool.sizes.sum()) <= room
+        if fits and not pool.geometry.distrust:
             return Selection(np.arange(len(pool)), keys)
         old = pool.old
         if len(old) > EXAMINED:
             old = np.sort(rng.choice(old, EXAMINED, replace=False))
         examined = np.concatenate([old, pool.new])
-        suspect = np.zeros(len(pool), dtype=np.bool_)
+        suspect, roles = np.zeros(len(pool), dtype=np.bool_), roles_in(pool)
         suspect[examined] = contradicted(pool, examined)
-        roles = roles_in(pool)
-        judged = np.flatnonzero(roles != HELD_OUT)  # who is held out to judge by is not judged
-        dealt = keys.copy()
+        known = suspect[examined].mean() <= MOST_CONTRADICTED
+        suspect &= roles != HELD_OUT  # who is held out to judge by is not judged
+        if fits:
+            keep = np.flatnonzero(~_sent_away(pool, keys, suspect)) if known else np.arange(len(pool))
+            return Selection(keep, keys[keep])
+        judged, dealt = np.flatnonzero(roles != HELD_OUT), keys.copy()
         dealt[judged] = trade_places(keys[judged], suspect[judged], pool.labels[judged])
         keep = fair_fit(pool.labels, dealt, pool.sizes, room, asleep=roles == ASLEEP)
         return Selection(keep, keys[keep])
+
+
+def _sent_away(pool: Pool, keys: Scores, suspect: Bools) -> Bools:
+    """Of the suspect samples, as many as come, if all labels are distrusted; but none that is too new for that."""
+    doubtful = np.flatnonzero(suspect)
+    doubtful = doubtful[doubtful < len(pool) - pool.geometry.spared]
+    gone = np.zeros(len(pool), dtype=np.bool_)
+    gone[doubtful[np.argsort(keys[doubtful])[: round(pool.geometry.distrust * len(pool.new))]]] = True
+    return gone
