@@ -246,7 +246,7 @@ class Adaptive(Committee):
         known = take_samples(newest, torch.from_numpy(np.flatnonzero(likely[0] > MAY_BE_OLDER)))
         if outdated(self.plain, self.worlds.elders[0], known, self.rng).sureness < OUTDATED:
             return None
-        return TORN if common > SAME_INPUTS else SURELY_TORN
+        return TORN if common > SAME_INPUTS and not self.distrust else SURELY_TORN
 
     def newest_and_older(self, new: Labelled) -> list[Labelled]:
         """The batch and the newest stored samples, and two parts of the older ones, if there are any."""

@@ -27,7 +27,7 @@ TELLER, TELLER_STEPS, MAY_BE_OLDER = Recipe(hidden=(64,), lr=2e-3), 50, 0.4
 #: Inputs that have so much in common are the same; a new task shares less with those before it than some.
 SAME_INPUTS, SOME_INPUTS = 0.7, 0.3
 #: How sure it must be that an elder is outdated; and by how many standard errors a network must err more often than
-#: usual, to be torn: where inputs are the same, and where only some are.
+#: usual, to be torn: where inputs are the same, and where only some are or labels are distrusted.
 OUTDATED, TORN, SURELY_TORN = 2.0, 1.0, 4.0
 #: After so many rows a network is noted as it is: an elder, of which there are two.
 ELDER_ROWS, ELDERS = 500, 2
