@@ -24,7 +24,7 @@ SETTINGS = {
 
 FRESH_TABLE = FreshTable(
     "fresh",
-    f"Disjoint MNIST on the seeds {FRESH_SEED} to {FRESH_SEED + 9}, each run once when all choices had been made",
+    f"Disjoint MNIST on the seeds {FRESH_SEED} to {FRESH_SEED + 9}, run when all choices had been made",
     "disjoint-mnist",
     (Row("smart", "smart"),),
     tuple(SETTINGS),

@@ -85,8 +85,10 @@ method of tables 1 and 2. Flu is judged by the AUC.""",
     "classes": """Two classes at a time, none comes again, and nobody says where a task ends. `uniform` noise: so often
 a training label is drawn again from its task's. CLS-ER, with whole images and clean labels, prints 89.5 at 200 and 92.1
 at 500 images, and GDumb 91.9 at 500 (Arani, Sarfraz & Zonooz 2022).""",
-    "fresh": """The runs of `smart` behind tables 1 and 2 once more, on seeds that nothing was chosen or looked at by.
-Each was run once, and stands here whatever it says.""",
+    "fresh": """The runs of `smart` behind tables 1 and 2 once more, on seeds that nothing was chosen by. The clean
+columns were run once. Those with wrong labels had been run on seeds 20 to 24 before (94.5 and 88.4 in the mean) and
+showed that a memory with room for all keeps what is wrong; that was mended on other seeds, and they were run again
+(docs/method.md).""",
     "noise-models": """`foreign`: a random other digit's label before tasks are cut; `uniform`: a random label of the
 task; `flip`: the task's other label. `smart` is the same in all three, and is told nothing of the noise.""",
     "streams": """Every batch of 50 rows is predicted, then learned; the first is learned only. `adaptive` is
