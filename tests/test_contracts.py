@@ -158,7 +158,9 @@ def assert_probabilities(learner: Learner) -> None:
 
 
 class Geometry:
-    """A small network's view of given samples."""
+    """A small network's view of given samples, of a learner that distrusts their labels."""
+
+    distrust, spared = 1.0, 0
 
     def __init__(self, x: torch.Tensor, y: torch.Tensor) -> None:
         self.x, self.y = x, y

@@ -30,6 +30,8 @@ CLASSES = 3
 class Lookalikes:
     """A view of samples by nothing but their values."""
 
+    distrust, spared = 1.0, 0
+
     def __init__(self, store: SampleStore, fitting: np.ndarray) -> None:
         self.store, self.fitting = store, fitting
         self.look = torch.randn(store.n_features, CLASSES, generator=torch.Generator().manual_seed(0))

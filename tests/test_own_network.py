@@ -100,7 +100,7 @@ def test_a_module_given_to_a_learner_is_where_it_starts_and_stays_as_it_was() ->
 
 @pytest.mark.parametrize("network", [perceptron, convolution])
 def test_a_linear_layer_forgets_features_and_a_convolution_channels(network) -> None:
-    learner = quick("smart", network=network, alpha=0.01, patience=1, dropout=0.0)
+    learner = quick("smart", network=network, alpha=0.01, patience=1, dropout=0.0, precision="plain")
     for batch in image_batches(12, 20):
         batch.x[:, 20:] *= 0.0137
         learner.observe(batch)

@@ -13,6 +13,16 @@ from smartcl.network.gradients import SampleGradients
 class Geometry(Protocol):
     """The network's view of samples of a ``Pool``, by their positions in it."""
 
+    @property
+    def distrust(self) -> float:
+        """How much labels are distrusted, from 0 to 1."""
+        ...
+
+    @property
+    def spared(self) -> int:
+        """How many of the newest samples are too new to be distrusted."""
+        ...
+
     def trace(self, index: Ints) -> SampleGradients:
         """Their per-sample gradients."""
         ...
