@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -77,3 +77,15 @@ def row_pieces(x: Rows, most: int) -> Iterator[Rows]:
     for i in range(count):
         start = i * size + min(i, rest)
         yield x[start : start + size + (i < rest)]
+
+
+def joined(pieces: Iterable[torch.Tensor], n_rows: int) -> torch.Tensor:
+    """One tensor of so many rows. Pieces kept until the last has come would lie between freed memory and hold it."""
+    result: torch.Tensor | None = None
+    done = 0
+    for piece in pieces:
+        result = piece.new_empty(n_rows, piece.shape[1]) if result is None else result
+        result[done : done + len(piece)] = piece
+        done += len(piece)
+    assert result is not None
+    return result

@@ -6,7 +6,6 @@ do, a task is new or the world has changed; what then contradicts the present fa
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -24,21 +23,7 @@ from smartcl.learners.model import Model
 from smartcl.learners.sceptic import ROTATION, Taught
 from smartcl.learners.smart import SMART, SmartSettings, schematic
 from smartcl.learners.weights import narrowed_samples, take_samples, weight_of, weighted_mean
-from smartcl.learners.worlds import (
-    MAY_BE_OLDER,
-    OUTDATED,
-    SAME_INPUTS,
-    SOME_INPUTS,
-    SURELY_TORN,
-    TORN,
-    Worlds,
-    belief,
-    in_common,
-    outdated,
-    right,
-    told_apart,
-    torn_between,
-)
+from smartcl.learners.worlds import Worlds, belief, in_common, right, to_be_sure, told_apart, torn_between
 from smartcl.memory import Observation
 from smartcl.memory.schematic_memory import ExtraColumns
 from smartcl.network.inputs import join_alike
@@ -100,7 +85,7 @@ class Adaptive(Committee):
         if guarded:
             lesson = torch.zeros(0) if stored is None else self.lessons(*stored)
             for place in self.draws(stored, round(self.recipe.replay * (1 - self.doubt / 2)), guarded):
-                self.cautious_step(new, taught(stored, lesson, place))
+                self.cautious_step(new, Taught.of(stored, lesson, place))
             self.contradicted = self.updated_share(new)
         for place in self.draws(stored, PLAIN.replay, plain):
             self.teach(self.plain, new, None if stored is None or place is None else take_samples(stored, place))
@@ -231,22 +216,13 @@ class Adaptive(Committee):
         newest, *older = self.newest_and_older(new)
         if len(older) < 2 or self.plain.network.table is not None:
             return None
-        sure = TORN if self.just_changed else self.to_be_sure(newest, older)
-        return None if sure is None else torn_between(self.plain, newest, older, self.rng, sure)
-
-    def to_be_sure(self, newest: Labelled, older: Sequence[Labelled]) -> float | None:
-        """How torn a network must be for the world to be another; None if an elder still knows such inputs."""
+        if self.just_changed:
+            return torn_between(self.plain, newest, older, self.rng)
         if not self.worlds.elders:
             return None
-        others = join_alike([rows for rows, _ in older], self.spec.n_features)
-        likely = told_apart(newest[0], others, self.spec, self.rng)
-        common = in_common(*likely)
-        if common < SOME_INPUTS:
-            return None
-        known = take_samples(newest, torch.from_numpy(np.flatnonzero(likely[0] > MAY_BE_OLDER)))
-        if outdated(self.plain, self.worlds.elders[0], known, self.rng).sureness < OUTDATED:
-            return None
-        return TORN if common > SAME_INPUTS and not self.distrust else SURELY_TORN
+        elder, distrusted = self.worlds.elders[0], self.distrust > 0
+        sure = to_be_sure(self.plain, elder, newest, older, self.spec, distrusted, self.rng)
+        return None if sure is None else torn_between(self.plain, newest, older, self.rng, sure)
 
     def newest_and_older(self, new: Labelled) -> list[Labelled]:
         """The batch and the newest stored samples, and two parts of the older ones, if there are any."""
@@ -264,8 +240,7 @@ class Adaptive(Committee):
         """Are the inputs that come those of the past? Then the present is an honest judge of who knows them."""
         newest, *older = self.newest_and_older(new)
         if older and not self.spec.sparse:
-            others = join_alike([rows for rows, _ in older], self.spec.n_features)
-            common = in_common(*told_apart(newest[0], others, self.spec, self.rng))
+            common = in_common(*told_apart(newest[0], [rows for rows, _ in older], self.spec, self.rng))
             self.evidence = replace(self.evidence, likeness=self.evidence.likeness.after(common))
 
     def extra_columns(self, batch: Batch) -> ExtraColumns:
@@ -312,14 +287,6 @@ class Adaptive(Committee):
             self.calm_until = saved.whole("calm_until", 0)
             self.changes = saved_counts(saved, "changes", 0, CHANGES_KEPT)
             self.finish_batch()
-
-
-def taught(stored: Labelled | None, lesson: torch.Tensor, place: torch.Tensor | None) -> Taught | None:
-    """What a step of the guarded network replays, with its teacher's lessons."""
-    if stored is None or place is None:
-        return None
-    some = take_samples(stored, place)
-    return Taught(*some, lesson[place], weight_of([some]))
 
 
 def adaptive(spec: InputSpec, memory: str | int, settings: SmartSettings, seed: int = 0) -> Learner:

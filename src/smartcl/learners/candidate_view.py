@@ -23,16 +23,7 @@ class CandidateView:
 
     def __init__(self, learner: Learner, candidates: SampleStore, fitting: Ints) -> None:
         self._learner, self._candidates, self._fitting = learner, candidates, fitting
-
-    @property
-    def distrust(self) -> float:
-        """How much the learner distrusts labels, from 0 to 1."""
-        return self._learner.distrust
-
-    @property
-    def spared(self) -> int:
-        """How many of the newest candidates are too new to be distrusted."""
-        return self._learner.spared
+        self.distrust, self.spared = learner.distrust, learner.spared
 
     def trace(self, index: Ints) -> SampleGradients:
         rows, y = self._learner.recall(self._candidates, self._fitting[index])

@@ -97,7 +97,11 @@ class Committee(Sceptic):
     def deserved(self) -> Floats:
         """What those who know the past would count if nobody stood back: to learn, one need not be trusted."""
         evidence = self.evidence
-        return shares(evidence.whole_merit[:-1], evidence.asked(False)) if evidence.past.asked else np.ones(3)
+        return (
+            shares(evidence.whole_merit[:-1], evidence.asked(False))
+            if evidence.past.asked
+            else np.ones(len(self.MODELS) - 1)
+        )
 
     @property
     def leader(self) -> str:

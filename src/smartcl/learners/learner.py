@@ -11,7 +11,7 @@ from typing import Any, ClassVar, cast
 import numpy as np
 import torch
 
-from smartcl.data.batch import Batch, Bools, Ints, Rows, row_pieces
+from smartcl.data.batch import Batch, Bools, Ints, Rows, joined, row_pieces
 from smartcl.data.spec import InputSpec
 from smartcl.learners.candidate_view import CandidateView
 from smartcl.learners.checks import check_batch, check_rows, flat_rows, largest
@@ -309,18 +309,6 @@ class Learner(Transactional):
         if saved.has("scale") != (self.scale is not None):
             saved.refuse("scale", "must be there for a stream whose scale is learned, and only for it")
         return None if self.scale is None else self.scale.loaded(saved.part("scale"))
-
-
-def joined(pieces: Iterable[torch.Tensor], n_rows: int) -> torch.Tensor:
-    """One tensor of so many rows. Pieces kept until the last has come would lie between freed memory and hold it."""
-    result: torch.Tensor | None = None
-    done = 0
-    for piece in pieces:
-        result = piece.new_empty(n_rows, piece.shape[1]) if result is None else result
-        result[done : done + len(piece)] = piece
-        done += len(piece)
-    assert result is not None
-    return result
 
 
 def probabilities(logits: torch.Tensor) -> torch.Tensor:

@@ -20,7 +20,7 @@ from smartcl.learners.class_counts import overstated, standing
 from smartcl.learners.learner import Labelled, Learner
 from smartcl.learners.losses import by_logit, exponents, lesson_slope, lessons, robust_slope, targets
 from smartcl.learners.recipe import Training
-from smartcl.learners.weights import narrowed_samples, weight_of, weighted
+from smartcl.learners.weights import narrowed_samples, take_samples, weight_of, weighted
 from smartcl.memory import SampleStore
 from smartcl.memory.grading import Judge
 from smartcl.memory.schematic_memory import Observation
@@ -56,6 +56,14 @@ class Taught(NamedTuple):
     y: torch.Tensor
     lesson: torch.Tensor
     weight: torch.Tensor | None = None
+
+    @classmethod
+    def of(cls, stored: Labelled | None, lesson: torch.Tensor, place: torch.Tensor | None) -> Taught | None:
+        """Those at these places, if any were drawn."""
+        if stored is None or place is None:
+            return None
+        some = take_samples(stored, place)
+        return cls(*some, lesson[place], weight_of([some]))
 
     @property
     def samples(self) -> Labelled:

@@ -49,12 +49,35 @@ def torn_between(
     return copy if wrong.mean() > usual.mean() + sure * noise else None
 
 
-def told_apart(newest: Prepared, older: Prepared, spec: InputSpec, rng: np.random.Generator) -> tuple[Floats, Floats]:
+def to_be_sure(
+    model: Model,
+    elder: Network,
+    newest: Labelled,
+    older: Sequence[Labelled],
+    spec: InputSpec,
+    distrusted: bool,
+    rng: np.random.Generator,
+) -> float | None:
+    """How torn a network must be for the world to be another; None if inputs are new, or an elder still knows them."""
+    likely = told_apart(newest[0], [rows for rows, _ in older], spec, rng)
+    common = in_common(*likely)
+    if common < SOME_INPUTS:
+        return None
+    known = take_samples(newest, torch.from_numpy(np.flatnonzero(likely[0] > MAY_BE_OLDER)))
+    if outdated(model, elder, known, rng).sureness < OUTDATED:
+        return None
+    return TORN if common > SAME_INPUTS and not distrusted else SURELY_TORN
+
+
+def told_apart(
+    newest: Prepared, older: Sequence[Prepared], spec: InputSpec, rng: np.random.Generator
+) -> tuple[Floats, Floats]:
     """How likely each of the newest inputs, and each of the older ones, is one of the older.
 
     Told by a network that learns half of both; the other half is asked about, and the other way round.
     """
-    rows, side = join_alike([newest, older], spec.n_features), torch.tensor([0] * len(newest) + [1] * len(older))
+    rows = join_alike([newest, *older], spec.n_features)
+    side = torch.tensor([0] * len(newest) + [1] * (len(rows) - len(newest)))
     halves = np.array_split(rng.permutation(len(side)), 2)
     likely = np.full(len(side), 0.5)
     for learned, asked in (halves, halves[::-1]):
@@ -80,6 +103,8 @@ def outdated(model: Model, elder: Network, newest: Labelled, rng: np.random.Gene
     Of inputs that the elder has known well, only a changed world has more to teach.
     """
     halves, duel = np.array_split(rng.permutation(len(newest[1])), 2), NOTHING_ASKED
+    if not len(halves[1]):
+        return duel
     for learned, asked in (halves, halves[::-1]):
         younger = model.copy()
         younger.take_over(elder)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smartcl.data.batch import Ints
+from smartcl.memory.store import SampleStore
 
 Scores = NDArray[np.float32]
 
@@ -31,6 +32,19 @@ class Pool:
     n_memory: int
     geometry: Any
     extra: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, candidates: SampleStore, fitting: Ints, n_memory: int, geometry: Any) -> Pool:
+        """Those of the candidates that fit; the first ``n_memory`` candidates are the memory."""
+        extra = {name: column[fitting] for name, column in candidates.extra.items()}
+        return cls(
+            candidates.sizes[fitting],
+            candidates.labels[fitting].astype(np.int64),
+            extra.get("score", np.zeros(len(fitting), dtype=np.float32)),
+            int((fitting < n_memory).sum()),
+            geometry,
+            extra,
+        )
 
     def __len__(self) -> int:
         return len(self.sizes)

@@ -148,7 +148,7 @@ class SchematicMemory:
         before, room = len(self), self._room(candidates)
         fitting = np.flatnonzero(candidates.sizes <= room)
         known = None if geometry is None else geometry(fitting)
-        chosen = self._choose(_pool(candidates, fitting, before, known), room, rng)
+        chosen = self._choose(Pool.of(candidates, fitting, before, known), room, rng)
         keep = fitting[chosen.keep]
         store = candidates.take(keep)
         if self.selector.scored:
@@ -293,16 +293,3 @@ class SchematicMemory:
 
 def _worthwhile(store: SampleStore) -> float:
     return WORTHWHILE if store.code is None else WORTHWHILE_IN_CODE
-
-
-def _pool(candidates: SampleStore, fitting: Ints, n_memory: int, geometry: Any) -> Pool:
-    """The candidates that fit, as a selector sees them; the first ``n_memory`` candidates are the memory."""
-    extra = {name: column[fitting] for name, column in candidates.extra.items()}
-    return Pool(
-        candidates.sizes[fitting],
-        candidates.labels[fitting].astype(np.int64),
-        extra.get("score", np.zeros(len(fitting), dtype=np.float32)),
-        int((fitting < n_memory).sum()),
-        geometry,
-        extra,
-    )
