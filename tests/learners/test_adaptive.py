@@ -12,6 +12,7 @@ from smartcl.learners.model import Model
 from smartcl.learners.recipe import Recipe
 from smartcl.learners.worlds import in_common, outdated, told_apart
 from smartcl.memory import SampleStore
+from smartcl.saved import StateError
 from smartcl.selection.roles import ASLEEP, HELD_OUT
 
 
@@ -173,6 +174,20 @@ def test_an_elder_is_outdated_by_other_labels_that_can_be_learned(labels: str, l
     duel = outdated(model, model.network.copy(), (x[600:], newer), rng)
     assert duel.asked == 300
     assert low < duel.sureness < high
+
+
+@pytest.mark.parametrize("rows", [0, 1])
+def test_nobody_is_outdated_by_next_to_nothing(rows: int) -> None:
+    rng = np.random.default_rng(0)
+    model = Model(InputSpec(2, 2), Recipe(hidden=(8,)), (), rng)
+    newest = torch.zeros(rows, 2), torch.zeros(rows, dtype=torch.int64)
+    assert outdated(model, model.network.copy(), newest, rng).asked == 0
+
+
+def test_a_changed_world_without_a_change_is_refused() -> None:
+    state = learner().state_dict()
+    with pytest.raises(StateError, match="changes"):
+        learner().load_state_dict({**state, "changed": True})
 
 
 def test_each_change_of_the_world_is_noted_once() -> None:

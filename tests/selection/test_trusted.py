@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -10,6 +12,7 @@ from smartcl.memory.pool import Pool
 from smartcl.selection import trusted
 from smartcl.selection.fair_reservoir import FairReservoir
 from smartcl.selection.reservoir import Reservoir
+from smartcl.selection.roles import ASLEEP, REPLAYED
 from smartcl.selection.trusted import Trusted
 
 
@@ -85,6 +88,13 @@ def pool_with_room(n_wrong, distrust=1.0, spared=0, n=90, n_new=10):
     return Pool(
         np.full(n, 10), labels, np.arange(1, n + 1, dtype=np.float32), n - n_new, Answers(answers, distrust, spared)
     )
+
+
+def test_who_sleeps_is_not_sent_away_while_there_is_room():
+    pool = pool_with_room(20)
+    roles = np.where(pool.geometry.labels == 1, ASLEEP, REPLAYED).astype(np.uint8)
+    pool = replace(pool, extra={"role": roles})
+    assert len(Trusted().select(pool, 10_000, np.random.default_rng(0)).keep) == 90
 
 
 def test_distrusted_labels_leave_though_there_is_room_as_many_as_come():

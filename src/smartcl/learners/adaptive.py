@@ -285,7 +285,7 @@ class Adaptive(Committee):
             self.rows_seen = saved.whole("rows_seen", 0)
             self.known_to_scout = saved.whole("known_to_scout", 0, len(self.memory))
             self.calm_until = saved.whole("calm_until", 0)
-            self.changes = saved_counts(saved, "changes", 0, CHANGES_KEPT)
+            self.changes = saved_counts(saved, "changes", int(self.changed), CHANGES_KEPT)
             self.finish_batch()
 
 

@@ -69,7 +69,8 @@ class Trusted:
         known = suspect[examined].mean() <= MOST_CONTRADICTED
         suspect &= roles != HELD_OUT  # who is held out to judge by is not judged
         if fits:
-            keep = np.flatnonzero(~_sent_away(pool, keys, suspect)) if known else np.arange(len(pool))
+            awake = roles != ASLEEP  # who sleeps is contradicted by the present, and may be right again
+            keep = np.flatnonzero(~_sent_away(pool, keys, suspect & awake)) if known else np.arange(len(pool))
             return Selection(keep, keys[keep])
         judged, dealt = np.flatnonzero(roles != HELD_OUT), keys.copy()
         dealt[judged] = trade_places(keys[judged], suspect[judged], pool.labels[judged])
