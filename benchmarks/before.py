@@ -39,7 +39,9 @@ class Run:
     def __init__(self, source: Path, *arguments: str) -> None:
         self.process = subprocess.Popen(
             [sys.executable, "-c", LEARNS, *arguments],
-            **{"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
             env={**os.environ, "PYTHONPATH": str(source)},
         )
         self.batches = int(self._said())
