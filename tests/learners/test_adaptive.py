@@ -10,7 +10,7 @@ from smartcl import Batch, InputSpec, build_learner
 from smartcl.learners.adaptive import Adaptive
 from smartcl.learners.model import Model
 from smartcl.learners.recipe import Recipe
-from smartcl.learners.worlds import in_common, outdated, told_apart
+from smartcl.learners.worlds import in_common, outdated, to_be_sure, told_apart
 from smartcl.memory import SampleStore
 from smartcl.saved import StateError
 from smartcl.selection.roles import ASLEEP, HELD_OUT
@@ -174,6 +174,24 @@ def test_an_elder_is_outdated_by_other_labels_that_can_be_learned(labels: str, l
     duel = outdated(model, model.network.copy(), (x[600:], newer), rng)
     assert duel.asked == 300
     assert low < duel.sureness < high
+
+
+@pytest.mark.parametrize(
+    ("shift", "named", "sure"), [(1.5, 2, False), (1.5, 0, True), (0.0, 2, True)], ids=["new", "reversed", "renamed"]
+)
+def test_classes_that_are_new_are_no_other_world_unless_the_inputs_are_the_same(
+    shift: float, named: int, sure: bool
+) -> None:
+    """Inputs that lie partly where the older ones do, and labels that an elder gets wrong in any case."""
+    rng, spec = np.random.default_rng(6), InputSpec(2, 4)
+    x = torch.from_numpy(rng.normal(size=(900, 2)).astype(np.float32))
+    y = (x[:, 1] > 0).long()
+    model = Model(spec, Recipe(hidden=(32, 32), lr=2e-3), (), rng)
+    for _ in range(200):
+        model.descend(torch.nn.functional.cross_entropy(model.network(x[:600]), y[:600]))
+    newest = x[600:] + shift * torch.tensor([1.0, 0.0]), 1 - y[600:] + named
+    older = [(x[:300], y[:300]), (x[300:600], y[300:600])]
+    assert (to_be_sure(model, model.network.copy(), newest, older, spec, False, rng) is not None) == sure
 
 
 @pytest.mark.parametrize("rows", [0, 1])

@@ -96,7 +96,8 @@ class Adaptive(Committee):
         ahead = self.evidence.scouted.sureness > CHANGED and self.known_to_scout >= KNOWN_ENOUGH
         if ahead and self.rows_seen >= self.calm_until:
             self.reassess(new)
-        if self.batches % COMPARED_EVERY == COMPARED_EVERY // 2:
+        unseen = not self.evidence.likeness.looks and self.known_to_scout >= KNOWN_ENOUGH
+        if unseen or self.batches % COMPARED_EVERY == COMPARED_EVERY // 2:
             self.compare_inputs(new)
 
     def look_back(self, new: Labelled, answered: Bools) -> None:

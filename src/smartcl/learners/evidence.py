@@ -65,12 +65,23 @@ class Duel(Noted):
         return (self.second - self.first) / math.sqrt(self.first + self.second) if self.first + self.second else 0.0
 
 
-#: Errors of a batch so many standard errors above the usual share are a jump.
-JUMP = 3.0
+#: Errors of a batch so many standard errors above the usual share are a jump; no share is so usual as to be below this.
+JUMP, FEW_ERRORS = 3.0, 0.01
 #: Batches before which nothing is usual yet.
 USUAL_AFTER = 5
 #: How fast the usual share of errors follows a higher and a lower one.
 RISE, FALL = 0.1, 0.2
+
+
+def surprise(share: float, usual: float, rows: int) -> float:
+    """By how many standard errors a share of so many rows is above the usual one, whether that is small or large.
+
+    Angles, not shares: of the angle of a share the standard error is the same wherever it lies (Anscombe, 1948).
+
+    >>> round(surprise(0.5, 0.25, 100), 2), round(surprise(0.05, 0.0, 100), 2)
+    (5.24, 4.51)
+    """
+    return 2 * math.sqrt(rows) * (math.asin(math.sqrt(share)) - math.asin(math.sqrt(usual)))
 
 
 @dataclass(frozen=True)
@@ -96,8 +107,7 @@ class Alertness(Noted):
         """After a batch of so many rows with this share of errors."""
         if not self.batches:
             return Alertness(errors, 1.0)
-        noise = math.sqrt(max(self.usual * (1 - self.usual), 0.01) / rows)
-        if self.batches >= USUAL_AFTER and errors - self.usual > JUMP * noise:
+        if self.batches >= USUAL_AFTER and surprise(errors, max(self.usual, FEW_ERRORS), rows) > JUMP:
             return Alertness(errors, self.batches + 1, 1.0)
         rate = RISE if errors > self.usual else FALL
         return Alertness(self.usual + rate * (errors - self.usual), self.batches + 1)

@@ -58,12 +58,18 @@ def to_be_sure(
     distrusted: bool,
     rng: np.random.Generator,
 ) -> float | None:
-    """How torn a network must be for the world to be another; None if inputs are new, or an elder still knows them."""
+    """How torn a network must be for the world to be another; None if it is not.
+
+    So it is where inputs are new, where classes are, and where an elder still knows what comes.
+    """
     likely = told_apart(newest[0], [rows for rows, _ in older], spec, rng)
     common = in_common(*likely)
     if common < SOME_INPUTS:
         return None
-    known = take_samples(newest, torch.from_numpy(np.flatnonzero(likely[0] > MAY_BE_OLDER)))
+    may_be_older = likely[0] > MAY_BE_OLDER
+    if common < SAME_INPUTS:  # a new class is no other world, unless it has the inputs of all the others
+        may_be_older &= np.isin(newest[1].numpy(), torch.cat([y for _, y in older]).numpy())
+    known = take_samples(newest, torch.from_numpy(np.flatnonzero(may_be_older)))
     if outdated(model, elder, known, rng).sureness < OUTDATED:
         return None
     return TORN if common > SAME_INPUTS and not distrusted else SURELY_TORN
