@@ -18,6 +18,8 @@ Floats: TypeAlias = NDArray[np.float64]
 MISSED_TURNS = 10.0
 #: The power of the ratio by which a class that stays away counts.
 SHARPNESS = 2.0
+#: No class is taken to be rarer than that.
+LEAST_RATE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +59,11 @@ class ClassCounts:
         """The share of each class in all that has come since its first sample."""
         rate: Floats = self.seen / np.maximum(1, self.total - self.first)
         return rate
+
+    @property
+    def log_rate(self) -> torch.Tensor:
+        """Its logarithm, of a class that has not come yet by far the least."""
+        return torch.from_numpy(np.log(np.maximum(self.rate, LEAST_RATE))).float()
 
     @property
     def absence(self) -> Floats:

@@ -21,7 +21,7 @@ from smartcl.learners.learner import Labelled, probabilities
 from smartcl.learners.model import Model
 from smartcl.learners.recipe import Recipe
 from smartcl.learners.sceptic import Sceptic
-from smartcl.learners.worlds import right
+from smartcl.learners.worlds import belief, right
 from smartcl.network.inputs import Prepared
 from smartcl.network.line import Line
 from smartcl.network.mlp import ROW_TABLE_WEIGHTS
@@ -39,6 +39,9 @@ SCOUT = Recipe(hidden=(128, 128), lr=2e-3, iterations=20, replay=100, average=0.
 PRESENT_ROWS, AFTER_JUMP = 500, 0.1
 #: The rows over which answers to rows as they came are compared with answers to them as they would be held.
 COMPARED_ROWS = 2000
+#: The rows over which answers are compared by how unexpected the labels were, and the logarithm that is no surprise more
+#: than any other.
+SURPRISED_ROWS, MOST_SURPRISE = 10_000, 10.0
 #: At most so many stored samples are asked about.
 RESERVE_ASKED = 300
 #: The rows over which the scout is compared with the others.
@@ -88,7 +91,7 @@ class Committee(Sceptic):
         """How much each network's answers count, in the order of ``NAMES``."""
         if not self.evidence.present.asked:
             return np.array([0.0, 1.0, 0.0, 0.0])
-        merit = self.evidence.merit(self.changed)
+        merit = self.evidence.merit(self.changed, float(self.counts.rate.max()))
         if self.given_up:
             merit[0] = -np.inf
         return shares(merit, self.evidence.asked(self.changed))
@@ -138,13 +141,14 @@ class Committee(Sceptic):
     def steps(self) -> list[int]:
         """How many steps each network takes on a batch: fewer where nothing is left to learn.
 
-        Those without guards take half of them where they deserve less than the best, and ever fewer where nobody has
-        listened to them for long; but the scout stays awake. The guarded network learns slowly enough: all, or none.
+        Those without guards take half of them where they deserve less than the best or nobody listens, and ever fewer
+        where both has been so for long; but the scout stays awake. The guarded network learns slowly enough: all, or none.
         """
         most, deserved, idle = self.evidence.pace.steps(self.recipe.iterations), self.deserved, np.array(self.idle)
         unheard = np.where(idle < SLOWS_DOWN, 1 / 2, np.where(idle < GIVES_UP, 1 / 3, 1 / 6))
-        learning = np.where(deserved >= ABREAST * deserved.max(), 1.0, unheard[:-1])
-        scouting = 1.0 if self.shares[-1] >= ABREAST * self.shares.max() else max(1 / 3, unheard[-1])
+        shares, abreast = self.shares, deserved >= ABREAST * deserved.max()
+        learning = np.where(abreast, np.where(shares[:-1] > 0, 1.0, 1 / 2), unheard[:-1])
+        scouting = 1.0 if shares[-1] >= ABREAST * shares.max() else max(1 / 3, unheard[-1])
         parts = [*learning[1:].tolist(), scouting]
         return [0 if self.given_up else most, *(max(1, round(most * part)) for part in parts)]
 
@@ -186,6 +190,9 @@ class Committee(Sceptic):
             present=present.after(answers, (1 - 1 / PRESENT_ROWS) ** len(y)),
             came=came,
             held=held,
+            surprise=before.surprise.after(
+                [surprise(model.predictor, *new) for model in self.models], (1 - 1 / SURPRISED_ROWS) ** len(y)
+            ),
             scouted=before.scouted if self.batches < USUAL_AFTER else before.scouted.after(veteran, answers[-1], kept),
             alert=alert,
             pace=before.pace.after(float(1 - answered.mean()), len(y), alert.jumped),
@@ -231,6 +238,13 @@ class Committee(Sceptic):
             self.idle = saved_counts(saved, "idle", len(self.MODELS), len(self.MODELS))
             self.changed = saved.flag("changed")
             self.finish_batch()
+
+
+def surprise(network: Network, rows: Prepared, y: torch.Tensor) -> Floats:
+    """How unexpected each label is to a network: from 0, as it has been sure of it, to 1."""
+    least = np.exp(-MOST_SURPRISE)
+    result: Floats = -np.log(np.maximum(belief(network, rows, y), least)) / MOST_SURPRISE
+    return result
 
 
 def saved_counts(saved: Saved, name: str, least: int, most: int) -> tuple[int, ...]:

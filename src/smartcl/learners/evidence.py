@@ -73,12 +73,12 @@ USUAL_AFTER = 5
 RISE, FALL = 0.1, 0.2
 
 
-def surprise(share: float, usual: float, rows: int) -> float:
+def excess(share: float, usual: float, rows: int) -> float:
     """By how many standard errors a share of so many rows is above the usual one, whether that is small or large.
 
     Angles, not shares: of the angle of a share the standard error is the same wherever it lies (Anscombe, 1948).
 
-    >>> round(surprise(0.5, 0.25, 100), 2), round(surprise(0.05, 0.0, 100), 2)
+    >>> round(excess(0.5, 0.25, 100), 2), round(excess(0.05, 0.0, 100), 2)
     (5.24, 4.51)
     """
     return 2 * math.sqrt(rows) * (math.asin(math.sqrt(share)) - math.asin(math.sqrt(usual)))
@@ -107,7 +107,7 @@ class Alertness(Noted):
         """After a batch of so many rows with this share of errors."""
         if not self.batches:
             return Alertness(errors, 1.0)
-        if self.batches >= USUAL_AFTER and surprise(errors, max(self.usual, FEW_ERRORS), rows) > JUMP:
+        if self.batches >= USUAL_AFTER and excess(errors, max(self.usual, FEW_ERRORS), rows) > JUMP:
             return Alertness(errors, self.batches + 1, 1.0)
         rate = RISE if errors > self.usual else FALL
         return Alertness(self.usual + rate * (errors - self.usual), self.batches + 1)
@@ -129,7 +129,7 @@ class Record:
     def accuracy(self) -> Floats:
         return np.array(self.right) / max(self.asked, 1.0)
 
-    def after(self, answers: Sequence[Bools], memory: float) -> Record:
+    def after(self, answers: Sequence[Bools | Floats], memory: float) -> Record:
         """With these answers counted in, and so much of the earlier ones left."""
         before = self.right or (0.0,) * len(answers)
         right = tuple(memory * old + float(new.sum()) for old, new in zip(before, answers, strict=True))
@@ -225,8 +225,12 @@ class Pace(Noted):
 PAST_MEMORY = 0.9
 #: How much the present counts beside the past where inputs are new: in it, forgetting does not show.
 PRESENT_WEIGHT = 0.1
-#: By so much those without guards must be better there than the guarded one, who comes first and forgets least.
-STAND_BACK = 0.05
+#: How fast it comes to that as inputs become unlike; and how much faster where nobody knows the past, of which they may
+#: be a part under wrong labels.
+UNLIKE, UNLIKE_UNKNOWN = 2.0, 6.0
+#: By so much those without guards must be better there than the guarded one, who comes first and forgets least; and,
+#: where only some inputs are new, by so much of what nobody knows: those may have wrong labels.
+STAND_BACK, UNEXPLAINED = 0.05, 0.4
 
 
 @dataclass(frozen=True)
@@ -240,6 +244,11 @@ class Likeness(Noted):
         """With another look counted as much as all before it."""
         return Likeness((self.common + common) / 2 if self.looks else common, self.looks + 1)
 
+
+#: The least share of the errors of who always names the commonest class that somebody must avoid for accuracy to tell.
+TELLING = 0.1
+#: What nobody is surprised by less than.
+LEAST_SURPRISE = 1e-6
 
 NOTHING_ASKED, NO_RECORD, UNALARMED, FULL_PACE = Duel(), Record(), Alertness(), Pace()
 #: Until inputs have been compared: at the beginning there is no past, after a jump of the errors it may be another one.
@@ -255,18 +264,28 @@ class Evidence:
     #: Of the same rows as they came and as the memory would hold them: the past is remembered coarsely.
     came: Record = NO_RECORD
     held: Record = NO_RECORD
+    #: How unexpected the labels that came were to each, of 1 at most.
+    surprise: Record = NO_RECORD
     #: The one who knows the newest samples only, against the best of the others.
     scouted: Duel = NOTHING_ASKED
     alert: Alertness = UNALARMED
     pace: Pace = FULL_PACE
     likeness: Likeness = ALL_ALIKE
 
-    def merit(self, changed: bool) -> Floats:
-        """How good each is; in a changed world, by the present alone. Where inputs are new, guards come first."""
+    def merit(self, changed: bool, commonest: float) -> Floats:
+        """How good each is; in a changed world, by the present alone. Where inputs are new, guards come first.
+
+        Where nobody is right more often than who always names the commonest class, which so many samples are of,
+        accuracy does not tell: then the less surprised are the better ones.
+        """
+        if not changed and self.present.accuracy.max() < commonest + TELLING * (1 - commonest):
+            surprise = self.surprise.accuracy
+            return -TEMPER * surprise / max(float(surprise.min()), LEAST_SURPRISE)
         if changed or not self.past.asked:
             return self.present.accuracy
         merit = self.whole_merit
-        merit[1:] -= STAND_BACK * (1 - self.likeness.common) ** 2
+        alike, unlike = self.likeness.common, 1 - self.likeness.common
+        merit[1:] -= unlike * (STAND_BACK * unlike + UNEXPLAINED * alike * (1 - merit.max()))
         return merit
 
     def asked(self, changed: bool) -> float:
@@ -276,18 +295,19 @@ class Evidence:
     @property
     def whole_merit(self) -> Floats:
         """By the past, as it would be without coarse values, and by the present, as far as its inputs are the same."""
-        blurred = self.came.accuracy - self.held.accuracy if self.held.asked else 0.0
-        weight = max(PRESENT_WEIGHT, 2 * self.likeness.common - 1)
-        return (1 - weight) * (self.past.accuracy + blurred) + weight * self.present.accuracy
+        past = self.past.accuracy + (self.came.accuracy - self.held.accuracy if self.held.asked else 0.0)
+        faster = UNLIKE_UNKNOWN * (1 - past.max())
+        weight = max(PRESENT_WEIGHT, 1 - (UNLIKE + faster) * (1 - self.likeness.common))
+        merit: Floats = (1 - weight) * past + weight * self.present.accuracy
+        return merit
 
     def state_dict(self) -> dict[str, Any]:
         return {name: part.state_dict() for name, part in vars(self).items()}
 
     @classmethod
     def from_state(cls, saved: Saved, count: int) -> Evidence:
-        past, present, came, held = (
-            Record.from_state(saved.part(name), count) for name in ("past", "present", "came", "held")
-        )
+        records = ("past", "present", "came", "held", "surprise")
+        past, present, came, held, surprise = (Record.from_state(saved.part(name), count) for name in records)
         alert, pace = Alertness.from_state(saved.part("alert")), Pace.from_state(saved.part("pace"))
         scouted, likeness = Duel.from_state(saved.part("scouted")), Likeness.from_state(saved.part("likeness"))
-        return cls(past, present, came, held, scouted, alert, pace, likeness)
+        return cls(past, present, came, held, surprise, scouted, alert, pace, likeness)

@@ -184,9 +184,10 @@ class Sceptic(Learner):
         """How much each class counts against each sample, the new ones first, and the log-probabilities then."""
         among = None if self.standing is None else F.pad(self.standing, (0, 0, 0, len(logits) - len(self.standing)))
         shifted = logits if among is None else logits + among
-        if self.overstated is not None:
+        if self.overstated is not None:  # some class is rare: no sample is taken for one as if all were as frequent
             replayed = torch.arange(len(logits)) >= n_new
-            shifted = shifted + replayed[:, None] * self.overstated
+            excess = replayed[:, None] * self.overstated
+            shifted, among = shifted + excess, excess + self.counts.log_rate + (0.0 if among is None else among)
         return among, shifted.log_softmax(dim=1)
 
     @torch.no_grad()
