@@ -16,7 +16,7 @@ import torch.nn.functional as F
 from smartcl.data.batch import Batch, Bools
 from smartcl.data.spec import InputSpec
 from smartcl.learners.committee import LINE, PLAIN, SCOUT, SCOUTED_ROWS, Committee, saved_counts
-from smartcl.learners.evidence import Record
+from smartcl.learners.evidence import ALL_ALIKE, Record
 from smartcl.learners.factory import Method
 from smartcl.learners.learner import Labelled, Learner
 from smartcl.learners.model import Model
@@ -121,7 +121,7 @@ class Adaptive(Committee):
         self.plain.take_over(former)
         known = [right(model.predictor, *new) for model in self.models]
         self.note_change()
-        self.evidence = replace(self.evidence, present=Record().after(known, 0.0))
+        self.evidence = replace(self.evidence, present=Record().after(known, 0.0), likeness=ALL_ALIKE)
 
     def recalled(self) -> Labelled | None:
         """The stored samples that this batch may be learned with: awake, and not of the reserve."""

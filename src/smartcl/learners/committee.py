@@ -39,8 +39,7 @@ SCOUT = Recipe(hidden=(128, 128), lr=2e-3, iterations=20, replay=100, average=0.
 PRESENT_ROWS, AFTER_JUMP = 500, 0.1
 #: The rows over which answers to rows as they came are compared with answers to them as they would be held.
 COMPARED_ROWS = 2000
-#: The rows over which answers are compared by how unexpected the labels were, and the logarithm that is no surprise more
-#: than any other.
+#: The rows over which answers are compared by how unexpected labels were, and the logarithm that is a whole surprise.
 SURPRISED_ROWS, MOST_SURPRISE = 10_000, 10.0
 #: At most so many stored samples are asked about.
 RESERVE_ASKED = 300
@@ -142,7 +141,7 @@ class Committee(Sceptic):
         """How many steps each network takes on a batch: fewer where nothing is left to learn.
 
         Those without guards take half of them where they deserve less than the best or nobody listens, and ever fewer
-        where both has been so for long; but the scout stays awake. The guarded network learns slowly enough: all, or none.
+        where both has been so for long; but the scout stays awake. The guarded one learns slowly enough: all, or none.
         """
         most, deserved, idle = self.evidence.pace.steps(self.recipe.iterations), self.deserved, np.array(self.idle)
         unheard = np.where(idle < SLOWS_DOWN, 1 / 2, np.where(idle < GIVES_UP, 1 / 3, 1 / 6))
