@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from scipy.stats import binom
 
-from smartcl.learners.evidence import Alertness, Duel, Pace, Record, shares
+from smartcl.learners.evidence import Alertness, Duel, Evidence, Likeness, Pace, Record, excess, shares
 from smartcl.saved import Saved, StateError
 
 
@@ -34,6 +37,32 @@ def test_errors_that_wander_about_their_mean_do_not_jump_and_a_change_does() -> 
         jumps += alert.jumped
     assert jumps <= 6
     assert alert.after(0.6, 50).jumped
+
+
+@pytest.mark.parametrize("usual", [0.02, 0.06, 0.15, 0.4])
+def test_an_excess_is_as_seldom_at_a_small_share_as_at_a_large_one(usual: float) -> None:
+    """By the exact binomial tails: a batch 3 standard errors above is one in some hundreds, wherever the share lies."""
+    wrong = np.arange(51)
+    jumps = wrong[[excess(each / 50, usual, 50) > 3 for each in wrong]]
+    assert 1e-5 < binom.sf(jumps.min() - 1, 50, usual) < 0.004
+
+
+def test_where_accuracy_does_not_tell_the_less_surprised_are_better() -> None:
+    asked = Record((99.0, 98.0), 100.0)
+    evidence = Evidence(past=asked, present=asked, surprise=Record((6.0, 2.0), 100.0))
+    first, second = evidence.merit(False, commonest=0.99)
+    assert first < second
+    first, second = evidence.merit(False, commonest=0.5)
+    assert first > second
+
+
+def test_guards_come_first_where_some_inputs_are_new_and_much_is_unknown() -> None:
+    """A lead of one point in a hundred counts where inputs are the same; elsewhere not, if half of all is not known."""
+    lead = Record((50.0, 51.0), 100.0)
+    evidence = Evidence(past=lead, present=lead)
+    same, other = (replace(evidence, likeness=Likeness(common, 1.0)).merit(False, 0.0) for common in (1.0, 0.8))
+    assert same[0] < same[1]
+    assert other[0] > other[1]
 
 
 def test_the_pace_falls_where_nothing_changes_and_rises_at_once() -> None:

@@ -8,6 +8,7 @@ import torch
 import torch.nn.functional as F
 
 from helpers import SMALL, assert_same_state, small_batches, small_spec
+from smartcl import Batch, InputSpec
 from smartcl.learners.learner import Labelled, Learner
 from smartcl.learners.losses import lessons
 from smartcl.learners.methods import build_learner
@@ -186,3 +187,14 @@ def test_in_a_rare_stream_replay_is_true_to_the_frequency_and_the_teacher_to_its
     taught = -(replay.lesson * again.log_softmax(dim=1)).sum(dim=1).mean()
     (sum(losses) / len(logits) + taught).backward()
     torch.testing.assert_close(slope_of(learner, new, replay), logits.grad)
+
+
+def test_a_rare_class_is_found_as_seldom_as_it_comes():
+    """One in a hundred, and nothing tells which: to smooth labels evenly would be to find two or three."""
+    rng = np.random.default_rng(0)
+    learner = build_learner("smart", InputSpec(4, 2), "20kB", seed=0, hidden=(32, 32))
+    for _ in range(60):
+        x, y = rng.normal(size=(50, 4)).astype(np.float32), rng.random(50) < 0.01
+        learner.observe(Batch(torch.from_numpy(x), torch.from_numpy(y.astype(np.int64))))
+    x = torch.from_numpy(rng.normal(size=(500, 4)).astype(np.float32))
+    assert 0.003 < float(learner.predict_proba(x)[:, 1].mean()) < 0.018
