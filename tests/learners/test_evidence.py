@@ -47,20 +47,11 @@ def test_an_excess_is_as_seldom_at_a_small_share_as_at_a_large_one(usual: float)
     assert 1e-5 < binom.sf(jumps.min() - 1, 50, usual) < 0.004
 
 
-def test_where_accuracy_does_not_tell_the_less_surprised_are_better() -> None:
-    asked = Record((99.0, 98.0), 100.0)
-    evidence = Evidence(past=asked, present=asked, surprise=Record((6.0, 2.0), 100.0))
-    first, second = evidence.merit(False, commonest=0.99)
-    assert first < second
-    first, second = evidence.merit(False, commonest=0.5)
-    assert first > second
-
-
 def test_guards_come_first_where_some_inputs_are_new_and_much_is_unknown() -> None:
     """A lead of one point in a hundred counts where inputs are the same; elsewhere not, if half of all is not known."""
     lead = Record((50.0, 51.0), 100.0)
     evidence = Evidence(past=lead, present=lead)
-    same, other = (replace(evidence, likeness=Likeness(common, 1.0)).merit(False, 0.0) for common in (1.0, 0.8))
+    same, other = (replace(evidence, likeness=Likeness(common, 1.0)).merit(False) for common in (1.0, 0.8))
     assert same[0] < same[1]
     assert other[0] > other[1]
 

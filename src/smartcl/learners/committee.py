@@ -21,7 +21,7 @@ from smartcl.learners.learner import Labelled, probabilities
 from smartcl.learners.model import Model
 from smartcl.learners.recipe import Recipe
 from smartcl.learners.sceptic import Sceptic
-from smartcl.learners.worlds import belief, right
+from smartcl.learners.worlds import right
 from smartcl.network.inputs import Prepared
 from smartcl.network.line import Line
 from smartcl.network.mlp import ROW_TABLE_WEIGHTS
@@ -31,7 +31,9 @@ from smartcl.saved import Saved
 from smartcl.selection.roles import HELD_OUT, Roles
 
 #: The networks without guards, as small as does no harm. Where a line would be too large it has a narrow bend.
-PLAIN = Recipe(hidden=(256, 256), lr=1e-3, iterations=20, replay=100, average=0.98)
+PLAIN = Recipe(hidden=(400, 400), lr=1e-3, iterations=20, replay=100, average=0.98)
+#: The plain one is narrower where inputs are so wide that it would have more weights than these.
+PLAIN_WEIGHTS, NARROWER = 250_000, 256
 LINE = Recipe(hidden=(16,), lr=1e-2, iterations=20, replay=250, average=0.98)
 SCOUT = Recipe(hidden=(128, 128), lr=2e-3, iterations=20, replay=100, average=0.95)
 
@@ -39,8 +41,6 @@ SCOUT = Recipe(hidden=(128, 128), lr=2e-3, iterations=20, replay=100, average=0.
 PRESENT_ROWS, AFTER_JUMP = 500, 0.1
 #: The rows over which answers to rows as they came are compared with answers to them as they would be held.
 COMPARED_ROWS = 2000
-#: The rows over which answers are compared by how unexpected labels were, and the logarithm that is a whole surprise.
-SURPRISED_ROWS, MOST_SURPRISE = 10_000, 10.0
 #: At most so many stored samples are asked about.
 RESERVE_ASKED = 300
 #: The rows over which the scout is compared with the others.
@@ -72,8 +72,16 @@ class Committee(Sceptic):
     def __init__(self, spec: InputSpec, memory: str | int, **arguments: Any) -> None:
         super().__init__(spec, memory, **arguments)
         too_large = spec.sparse and spec.n_features * spec.n_classes > ROW_TABLE_WEIGHTS
-        self.plain, self.scout = (Model(spec, self.no_wider(recipe), (), self.rng) for recipe in (PLAIN, SCOUT))
+        self.plain, self.scout = (
+            Model(spec, self.no_wider(recipe), (), self.rng) for recipe in (self.affordable(), SCOUT)
+        )
         self.line = Model(spec, LINE, (), self.rng, None if too_large else Line(spec))
+
+    def affordable(self) -> Recipe:
+        """The plain network's recipe: a step of it is to cost a fraction of one of the guarded network's."""
+        width = PLAIN.hidden[0]
+        weights = self.spec.n_features * width + width**2
+        return PLAIN if weights <= PLAIN_WEIGHTS else replace(PLAIN, hidden=(NARROWER,) * len(PLAIN.hidden))
 
     def no_wider(self, recipe: Recipe) -> Recipe:
         """The recipe of a smaller network, with no layer wider than the guarded one's; or of the user's own."""
@@ -90,7 +98,7 @@ class Committee(Sceptic):
         """How much each network's answers count, in the order of ``NAMES``."""
         if not self.evidence.present.asked:
             return np.array([0.0, 1.0, 0.0, 0.0])
-        merit = self.evidence.merit(self.changed, float(self.counts.rate.max()))
+        merit = self.evidence.merit(self.changed)
         if self.given_up:
             merit[0] = -np.inf
         return shares(merit, self.evidence.asked(self.changed))
@@ -189,9 +197,6 @@ class Committee(Sceptic):
             present=present.after(answers, (1 - 1 / PRESENT_ROWS) ** len(y)),
             came=came,
             held=held,
-            surprise=before.surprise.after(
-                [surprise(model.predictor, *new) for model in self.models], (1 - 1 / SURPRISED_ROWS) ** len(y)
-            ),
             scouted=before.scouted if self.batches < USUAL_AFTER else before.scouted.after(veteran, answers[-1], kept),
             alert=alert,
             pace=before.pace.after(float(1 - answered.mean()), len(y), alert.jumped),
@@ -237,13 +242,6 @@ class Committee(Sceptic):
             self.idle = saved_counts(saved, "idle", len(self.MODELS), len(self.MODELS))
             self.changed = saved.flag("changed")
             self.finish_batch()
-
-
-def surprise(network: Network, rows: Prepared, y: torch.Tensor) -> Floats:
-    """How unexpected each label is to a network: from 0, as it has been sure of it, to 1."""
-    least = np.exp(-MOST_SURPRISE)
-    result: Floats = -np.log(np.maximum(belief(network, rows, y), least)) / MOST_SURPRISE
-    return result
 
 
 def saved_counts(saved: Saved, name: str, least: int, most: int) -> tuple[int, ...]:

@@ -129,7 +129,7 @@ class Record:
     def accuracy(self) -> Floats:
         return np.array(self.right) / max(self.asked, 1.0)
 
-    def after(self, answers: Sequence[Bools | Floats], memory: float) -> Record:
+    def after(self, answers: Sequence[Bools], memory: float) -> Record:
         """With these answers counted in, and so much of the earlier ones left."""
         before = self.right or (0.0,) * len(answers)
         right = tuple(memory * old + float(new.sum()) for old, new in zip(before, answers, strict=True))
@@ -245,11 +245,6 @@ class Likeness(Noted):
         return Likeness((self.common + common) / 2 if self.looks else common, self.looks + 1)
 
 
-#: The least share of the errors of who always names the commonest class that somebody must avoid for accuracy to tell.
-TELLING = 0.1
-#: What nobody is surprised by less than.
-LEAST_SURPRISE = 1e-6
-
 NOTHING_ASKED, NO_RECORD, UNALARMED, FULL_PACE = Duel(), Record(), Alertness(), Pace()
 #: Until inputs have been compared: at the beginning there is no past, after a jump of the errors it may be another one.
 ALL_ALIKE, ALL_NEW = Likeness(common=1.0), Likeness()
@@ -264,23 +259,14 @@ class Evidence:
     #: Of the same rows as they came and as the memory would hold them: the past is remembered coarsely.
     came: Record = NO_RECORD
     held: Record = NO_RECORD
-    #: How unexpected the labels that came were to each, of 1 at most.
-    surprise: Record = NO_RECORD
     #: The one who knows the newest samples only, against the best of the others.
     scouted: Duel = NOTHING_ASKED
     alert: Alertness = UNALARMED
     pace: Pace = FULL_PACE
     likeness: Likeness = ALL_ALIKE
 
-    def merit(self, changed: bool, commonest: float) -> Floats:
-        """How good each is; in a changed world, by the present alone. Where inputs are new, guards come first.
-
-        Where nobody is right more often than who always names the commonest class, which so many samples are of,
-        accuracy does not tell: then the less surprised are the better ones.
-        """
-        if not changed and self.present.accuracy.max() < commonest + TELLING * (1 - commonest):
-            surprise = self.surprise.accuracy
-            return -TEMPER * surprise / max(float(surprise.min()), LEAST_SURPRISE)
+    def merit(self, changed: bool) -> Floats:
+        """How good each is; in a changed world, by the present alone. Where inputs are new, guards come first."""
         if changed or not self.past.asked:
             return self.present.accuracy
         merit = self.whole_merit
@@ -306,8 +292,9 @@ class Evidence:
 
     @classmethod
     def from_state(cls, saved: Saved, count: int) -> Evidence:
-        records = ("past", "present", "came", "held", "surprise")
-        past, present, came, held, surprise = (Record.from_state(saved.part(name), count) for name in records)
+        past, present, came, held = (
+            Record.from_state(saved.part(name), count) for name in ("past", "present", "came", "held")
+        )
         alert, pace = Alertness.from_state(saved.part("alert")), Pace.from_state(saved.part("pace"))
         scouted, likeness = Duel.from_state(saved.part("scouted")), Likeness.from_state(saved.part("likeness"))
-        return cls(past, present, came, held, surprise, scouted, alert, pace, likeness)
+        return cls(past, present, came, held, scouted, alert, pace, likeness)
