@@ -194,6 +194,21 @@ def test_classes_that_are_new_are_no_other_world_unless_the_inputs_are_the_same(
     assert (to_be_sure(model, model.network.copy(), newest, older, spec, False, rng) is not None) == sure
 
 
+@pytest.mark.parametrize(("part", "distrusted", "sure"), [(0.2, False, True), (0.2, True, False), (1.0, True, True)])
+def test_distrusted_labels_must_speak_louder_for_another_world(part: float, distrusted: bool, sure: bool) -> None:
+    """The labels of a part of the inputs are reversed: of a fifth, it might be wrong labels; of all, it cannot be."""
+    rng, spec = np.random.default_rng(6), InputSpec(2, 2)
+    x = torch.from_numpy(rng.normal(size=(900, 2)).astype(np.float32))
+    y = (x[:, 1] > 0).long()
+    model = Model(spec, Recipe(hidden=(32, 32), lr=2e-3), (), rng)
+    for _ in range(200):
+        model.descend(torch.nn.functional.cross_entropy(model.network(x[:600]), y[:600]))
+    turned = x[600:, 0] <= np.quantile(x[600:, 0], part)
+    newest = x[600:], torch.where(turned, 1 - y[600:], y[600:])
+    older = [(x[:300], y[:300]), (x[300:600], y[300:600])]
+    assert (to_be_sure(model, model.network.copy(), newest, older, spec, distrusted, rng) is not None) == sure
+
+
 @pytest.mark.parametrize("rows", [0, 1])
 def test_nobody_is_outdated_by_next_to_nothing(rows: int) -> None:
     rng = np.random.default_rng(0)
