@@ -36,9 +36,8 @@ def speed(method: str, x: torch.Tensor, y: torch.Tensor) -> tuple[float, float]:
 if __name__ == "__main__":
     torch.set_num_threads(1)
     images = load_mnist()
-    order = torch.from_numpy(np.random.default_rng(0).permutation(len(images.train_y)))
-    x = torch.from_numpy(images.train_x)[order]
-    y = torch.from_numpy(images.train_y.astype(np.int64) % 2)[order]
+    order = np.random.default_rng(0).permutation(len(images.train_y))
+    x, y = torch.from_numpy(images.train_x[order]), torch.from_numpy(images.train_y[order].astype(np.int64) % 2)
     always, reached = speed("smart", x, y)
     adaptive, accuracy = speed("adaptive", x, y)
     report(

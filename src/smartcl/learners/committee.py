@@ -31,9 +31,7 @@ from smartcl.saved import Saved
 from smartcl.selection.roles import HELD_OUT, Roles
 
 #: The networks without guards, as small as does no harm. Where a line would be too large it has a narrow bend.
-PLAIN = Recipe(hidden=(400, 400), lr=1e-3, iterations=20, replay=100, average=0.98)
-#: The plain one is narrower where inputs are so wide that it would have more weights than these.
-PLAIN_WEIGHTS, NARROWER = 250_000, 256
+PLAIN = Recipe(hidden=(256, 256), lr=1e-3, iterations=20, replay=100, average=0.98)
 LINE = Recipe(hidden=(16,), lr=1e-2, iterations=20, replay=250, average=0.98)
 SCOUT = Recipe(hidden=(128, 128), lr=2e-3, iterations=20, replay=100, average=0.95)
 
@@ -72,16 +70,8 @@ class Committee(Sceptic):
     def __init__(self, spec: InputSpec, memory: str | int, **arguments: Any) -> None:
         super().__init__(spec, memory, **arguments)
         too_large = spec.sparse and spec.n_features * spec.n_classes > ROW_TABLE_WEIGHTS
-        self.plain, self.scout = (
-            Model(spec, self.no_wider(recipe), (), self.rng) for recipe in (self.affordable(), SCOUT)
-        )
+        self.plain, self.scout = (Model(spec, self.no_wider(recipe), (), self.rng) for recipe in (PLAIN, SCOUT))
         self.line = Model(spec, LINE, (), self.rng, None if too_large else Line(spec))
-
-    def affordable(self) -> Recipe:
-        """The plain network's recipe: a step of it is to cost a fraction of one of the guarded network's."""
-        width = PLAIN.hidden[0]
-        weights = self.spec.n_features * width + width**2
-        return PLAIN if weights <= PLAIN_WEIGHTS else replace(PLAIN, hidden=(NARROWER,) * len(PLAIN.hidden))
 
     def no_wider(self, recipe: Recipe) -> Recipe:
         """The recipe of a smaller network, with no layer wider than the guarded one's; or of the user's own."""

@@ -27,9 +27,9 @@ TELLER, TELLER_STEPS, MAY_BE_OLDER = Recipe(hidden=(64,), lr=2e-3), 50, 0.4
 #: Inputs that have so much in common are the same; a new task shares less with those before it than some.
 SAME_INPUTS, SOME_INPUTS = 0.7, 0.3
 #: How sure it must be that an elder is outdated; and by how many standard errors a network must err more often than
-#: usual, to be torn: where inputs are the same, where only some are, and where labels are distrusted, whose newest ones
-#: have not been learned by heart yet.
-OUTDATED, TORN, SURELY_TORN, TORN_ALTHOUGH_WRONG = 2.0, 1.0, 4.0, 8.0
+#: usual, to be torn: where inputs are the same, and where only some are. Where labels are distrusted both must make the
+#: last together: the newest labels have not been learned by heart yet, and that looks like another world.
+OUTDATED, TORN, SURELY_TORN, SURE_TOGETHER = 2.0, 1.0, 4.0, 8.0
 #: After so many rows a network is noted as it is: an elder, of which there are two.
 ELDER_ROWS, ELDERS = 500, 2
 #: How sure it must be that a former world answers better, and how much of a batch's answers the next one leaves.
@@ -71,10 +71,11 @@ def to_be_sure(
     if common < SAME_INPUTS:  # a new class is no other world, unless it has the inputs of all the others
         may_be_older &= np.isin(newest[1].numpy(), torch.cat([y for _, y in older]).numpy())
     known = take_samples(newest, torch.from_numpy(np.flatnonzero(may_be_older)))
-    if outdated(model, elder, known, rng).sureness < OUTDATED:
+    sureness = outdated(model, elder, known, rng).sureness
+    if sureness < OUTDATED:
         return None
     if distrusted:
-        return TORN_ALTHOUGH_WRONG
+        return max(SURELY_TORN, SURE_TOGETHER - sureness)
     return TORN if common > SAME_INPUTS else SURELY_TORN
 
 
