@@ -7,10 +7,14 @@ import pytest
 import torch
 
 from smartcl import Batch, InputSpec, build_learner
+from smartcl.learners import worlds
 from smartcl.learners.adaptive import Adaptive
+from smartcl.learners.evidence import Duel
 from smartcl.learners.model import Model
 from smartcl.learners.recipe import Recipe
+from smartcl.learners.weights import Labelled
 from smartcl.learners.worlds import (
+    SURE_TOGETHER,
     SURELY_TORN,
     TORN,
     in_common,
@@ -184,6 +188,16 @@ def test_an_elder_is_outdated_by_other_labels_that_can_be_learned(labels: str, l
     assert low < duel.sureness < high
 
 
+def half_planes(n_classes: int, rng: np.random.Generator) -> tuple[Model, list[Labelled], Labelled]:
+    """A network that knows which side points lie on, two parts of what it learned, and points that it has not seen."""
+    x = torch.from_numpy(rng.normal(size=(900, 2)).astype(np.float32))
+    y = (x[:, 1] > 0).long()
+    model = Model(InputSpec(2, n_classes), Recipe(hidden=(32, 32), lr=2e-3), (), rng)
+    for _ in range(200):
+        model.descend(torch.nn.functional.cross_entropy(model.network(x[:600]), y[:600]))
+    return model, [(x[:300], y[:300]), (x[300:600], y[300:600])], (x[600:], y[600:])
+
+
 @pytest.mark.parametrize(
     ("shift", "named", "sure"), [(1.5, 2, False), (1.5, 0, True), (0.0, 2, True)], ids=["new", "reversed", "renamed"]
 )
@@ -192,33 +206,32 @@ def test_classes_that_are_new_are_no_other_world_unless_the_inputs_are_the_same(
 ) -> None:
     """Inputs that lie partly where the older ones do, and labels that an elder gets wrong in any case."""
     rng, spec = np.random.default_rng(6), InputSpec(2, 4)
-    x = torch.from_numpy(rng.normal(size=(900, 2)).astype(np.float32))
-    y = (x[:, 1] > 0).long()
-    model = Model(spec, Recipe(hidden=(32, 32), lr=2e-3), (), rng)
-    for _ in range(200):
-        model.descend(torch.nn.functional.cross_entropy(model.network(x[:600]), y[:600]))
-    newest = x[600:] + shift * torch.tensor([1.0, 0.0]), 1 - y[600:] + named
-    older = [(x[:300], y[:300]), (x[300:600], y[300:600])]
+    model, older, (x, y) = half_planes(4, rng)
+    newest = x + shift * torch.tensor([1.0, 0.0]), 1 - y + named
     assert (to_be_sure(model, model.network.copy(), newest, older, spec, False, rng) is not None) == sure
 
 
-def test_distrusted_labels_must_speak_louder_for_another_world() -> None:
-    """A network is torn by wrong labels too; by a world turned around it is so much further."""
-    rng, spec = np.random.default_rng(6), InputSpec(2, 2)
-    x = torch.from_numpy(rng.normal(size=(900, 2)).astype(np.float32))
-    y = (x[:, 1] > 0).long()
-    model = Model(spec, Recipe(hidden=(32, 32), lr=2e-3), (), rng)
-    for _ in range(200):
-        model.descend(torch.nn.functional.cross_entropy(model.network(x[:600]), y[:600]))
-    older = [(x[:300], y[:300]), (x[300:600], y[300:600])]
-    turned = x[600:], 1 - y[600:]
-    trusted, distrusted = (
-        to_be_sure(model, model.network.copy(), turned, older, spec, wrong, rng) for wrong in (False, True)
-    )
-    assert trusted == TORN
-    assert distrusted is not None
-    assert distrusted >= SURELY_TORN
-    assert torn_between(model, turned, older, rng, distrusted) is not None
+@pytest.mark.parametrize(
+    ("alone", "distrusted", "sure"), [(8, False, TORN), (8, True, SURE_TOGETHER - 8**0.5), (25, True, SURELY_TORN)]
+)
+def test_distrusted_labels_must_speak_louder_for_another_world(
+    monkeypatch: pytest.MonkeyPatch, alone: int, distrusted: bool, sure: float
+) -> None:
+    """The more outdated an elder is, the less a network need be torn; but surely."""
+    monkeypatch.setattr(worlds, "outdated", lambda *_: Duel(0.0, float(alone), 100.0))
+    rng = np.random.default_rng(6)
+    model, older, newest = half_planes(2, rng)
+    found = to_be_sure(model, model.network.copy(), newest, older, InputSpec(2, 2), distrusted, rng)
+    assert found == pytest.approx(sure)
+
+
+def test_a_network_is_torn_by_wrong_labels_too_but_further_by_another_world() -> None:
+    rng = np.random.default_rng(6)
+    model, older, (x, y) = half_planes(2, rng)
+    noisy = x, torch.where(torch.from_numpy(rng.random(300) < 0.1), 1 - y, y)
+    assert torn_between(model, noisy, older, rng, TORN) is not None
+    assert torn_between(model, noisy, older, rng, SURE_TOGETHER) is None
+    assert torn_between(model, (x, 1 - y), older, rng, SURE_TOGETHER) is not None
 
 
 @pytest.mark.parametrize("rows", [0, 1])
