@@ -98,6 +98,7 @@ class SmartClassifier(ClassifierMixin, SavedEstimator):  # type: ignore[misc]
         alpha: float | None = None,
         beta: float | None = None,
         precision: str | int | None = None,
+        arithmetic: str | None = None,
         parameters: Mapping[str, Any] | None = None,
         network: ModuleSource | str | None = None,
         optimizer: MakeOptimizer | str | None = None,
@@ -123,6 +124,7 @@ class SmartClassifier(ClassifierMixin, SavedEstimator):  # type: ignore[misc]
         self.alpha = alpha
         self.beta = beta
         self.precision = precision
+        self.arithmetic = arithmetic
         self.parameters = parameters
         self.network = network
         self.optimizer = optimizer

@@ -126,6 +126,24 @@ class Name:
 
 
 @dataclass(frozen=True)
+class Word:
+    """One of a few words, or nothing."""
+
+    words: tuple[str, ...]
+
+    @property
+    def form(self) -> str:
+        return f"one of {', '.join(self.words)}"
+
+    def __call__(self, value: Any) -> str | None:
+        if value is None or value == "None":
+            return None
+        if type(value) is not str or value not in self.words:
+            raise ValueError
+        return value
+
+
+@dataclass(frozen=True)
 class Levels:
     """One of a few words, or how many levels a value may have.
 
@@ -170,6 +188,7 @@ SETTINGS: Mapping[str, Kind] = {
     "trust": Flag(),
     "whole": Flag(),
     "form": Name(),
+    "arithmetic": Word(("float32", "bfloat16", "auto")),
     "layer": Name(),
     "memory_first": Flag(),
     "consolidate": Name(),

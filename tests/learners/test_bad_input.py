@@ -18,7 +18,7 @@ from smartcl.learners.sceptic import Scepticism
 from smartcl.regularizers.group_lasso import GroupLasso
 from smartcl.regularizers.ncc import NCC
 from smartcl.selection.reservoir import Reservoir
-from smartcl.settings import SETTINGS, Flag, Levels, Name, Real, Whole, Widths, setting
+from smartcl.settings import SETTINGS, Flag, Levels, Name, Real, Whole, Widths, Word, setting
 
 Y = torch.tensor([0, 1])
 
@@ -131,18 +131,27 @@ def test_long_values_are_shown_short():
         assert len(str(refused.value)) < 100
 
 
+KINDS = {
+    float: Real,
+    int: Whole,
+    bool: Flag,
+    str: Name,
+    str | int: Levels,
+    str | None: Word,
+    tuple[int, ...]: Widths,
+}
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_every_setting_of_every_method_has_a_range_that_holds_its_default(method):
     """No setting goes unchecked: NaN, infinity and texts are refused for each that is a number."""
     for name, default in METHODS[method].parameters.items():
         hint = get_type_hints(type(METHODS[method].settings))[name]
         assert setting(name, default) == default
-        assert isinstance(
-            SETTINGS[name],
-            {float: Real, int: Whole, bool: Flag, str: Name, str | int: Levels, tuple[int, ...]: Widths}[hint],
-        )
+        assert isinstance(SETTINGS[name], KINDS[hint])
         if not isinstance(SETTINGS[name], Name):
-            for wrong in (float("nan"), float("inf"), -1, -0.5, 1e30, 10**400, "nan", "", None, [[1]], "1; 2"):
+            nothing = [] if isinstance(SETTINGS[name], Word) else [None]
+            for wrong in (float("nan"), float("inf"), -1, -0.5, 1e30, 10**400, "nan", "", [[1]], "1; 2", *nothing):
                 with pytest.raises(ValueError, match=f"{name} must be"):
                     METHODS[method].coerce({name: wrong})
 

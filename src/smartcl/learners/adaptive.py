@@ -6,16 +6,18 @@ do, a task is new or the world has changed; what then contradicts the present fa
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 
-from smartcl.data.batch import Batch, Bools
+from smartcl.data.batch import Batch, Bools, Ints
 from smartcl.data.spec import InputSpec
-from smartcl.learners.committee import LINE, PLAIN, SCOUT, SCOUTED_ROWS, Committee, saved_counts
+from smartcl.learners.class_counts import overstated
+from smartcl.learners.committee import LINE, PLAIN, SCOUT, SCOUTED_ROWS, Committee, saved_counts, whole_steps
 from smartcl.learners.evidence import ALL_ALIKE, Record
 from smartcl.learners.factory import Method
 from smartcl.learners.learner import Labelled, Learner
@@ -26,8 +28,13 @@ from smartcl.learners.weights import narrowed_samples, take_samples, weight_of, 
 from smartcl.learners.worlds import Worlds, belief, in_common, right, to_be_sure, told_apart, torn_between
 from smartcl.memory import Observation
 from smartcl.memory.schematic_memory import ExtraColumns
+from smartcl.network.arithmetic import is_long, rounding
 from smartcl.network.inputs import join_alike
+from smartcl.regularizers.group_lasso import GroupLasso
+from smartcl.regularizers.ncc import NCC
+from smartcl.regularizers.regularizer import Regularizer
 from smartcl.saved import Saved
+from smartcl.selection.fair_reservoir import ENSURED
 from smartcl.selection.roles import ASLEEP, HELD_OUT, REPLAYED
 
 #: One sample in so many is held out of learning, and in more so many once so many are.
@@ -36,8 +43,6 @@ RESERVE, LATER_RESERVE, ENOUGH_HELD_OUT = 10, 50, 300
 CHANGED, KNOWN_ENOUGH = 3.0, 100
 #: The newest stored samples that the scout knows, and how fast it forgets them; those that the line knows.
 WINDOW, SCOUT_MEMORY, LINE_WINDOW = 500, 100, 2000
-#: After so many batches inputs are compared with those of the past.
-COMPARED_EVERY = 20
 #: What is left of the scout's lead once it has been found to be no more than a new task, and the rows until it is asked
 #: about again.
 CALMED, CALM_ROWS = 0.1, 250
@@ -45,6 +50,8 @@ CALMED, CALM_ROWS = 0.1, 250
 TORN_BY, SURE = 300, 0.95
 #: Stored samples looked at when the world has changed; and the belief below which one contradicts a world that is back.
 REASSESSED, DISBELIEVED = 20_000, 0.05
+#: The steps that the group lasso settles at once.
+SETTLED_TOGETHER = 5
 #: Of the moments at which a change was noticed, so many are kept.
 CHANGES_KEPT = 100
 
@@ -68,6 +75,10 @@ class Adaptive(Committee):
         """What the scout knows: of another world, it may be all there is."""
         return min(self.known_to_scout, WINDOW) + len(self._held_out)
 
+    @property
+    def teaches(self) -> bool | None:
+        return self.worlds.teaches
+
     def learn(self, new: Labelled, task: int | None) -> None:
         """All steps on a batch, less the few rows of it that are held out."""
         if self.batches:
@@ -81,10 +92,13 @@ class Adaptive(Committee):
 
     def learn_rows(self, new: Labelled) -> None:
         self.regard_classes(new)
-        stored, (guarded, plain, line, scout) = self.recalled(), self.steps()
+        guarded, plain, line, scout = self.steps()
+        replayed = round(self.recipe.replay * (1 - self.doubt / 2))
+        stored = self.recalled(min(ROTATION, max(guarded * replayed, plain * PLAIN.replay)))
+        self.regard_replayed(np.zeros(0, dtype=np.int64) if stored is None else stored[1].numpy())
         if guarded:
             lesson = torch.zeros(0) if stored is None else self.lessons(*stored)
-            for place in self.draws(stored, round(self.recipe.replay * (1 - self.doubt / 2)), guarded):
+            for place in self.draws(stored, replayed, guarded):
                 self.cautious_step(new, Taught.of(stored, lesson, place))
             self.contradicted = self.updated_share(new)
         for place in self.draws(stored, PLAIN.replay, plain):
@@ -96,8 +110,8 @@ class Adaptive(Committee):
         ahead = self.evidence.scouted.sureness > CHANGED and self.known_to_scout >= KNOWN_ENOUGH
         if ahead and self.rows_seen >= self.calm_until:
             self.reassess(new)
-        unseen = not self.evidence.likeness.looks and self.known_to_scout >= KNOWN_ENOUGH
-        if unseen or self.batches % COMPARED_EVERY == COMPARED_EVERY // 2:
+        self.evidence = replace(self.evidence, likeness=self.evidence.likeness.later(self.evidence.pace.share))
+        if self.evidence.likeness.due:
             self.compare_inputs(new)
 
     def look_back(self, new: Labelled, answered: Bools) -> None:
@@ -107,7 +121,7 @@ class Adaptive(Committee):
             self.scout.begin_anew(self.rng)
         if self.plain.network.table is not None:  # which cannot be copied
             return
-        self.worlds = self.worlds.asked(*new, answered).after(self.plain.predictor, len(answered))
+        self.worlds = self.worlds.asked(*new, answered, self.plain.predictor).after(self.plain.predictor, len(answered))
         former = self.worlds.former
         if former is None or not self.worlds.returned:
             return
@@ -123,17 +137,30 @@ class Adaptive(Committee):
         self.note_change()
         self.evidence = replace(self.evidence, present=Record().after(known, 0.0), likeness=ALL_ALIKE)
 
-    def recalled(self) -> Labelled | None:
-        """The stored samples that this batch may be learned with: awake, and not of the reserve."""
-        pool = np.flatnonzero(self.roles == REPLAYED)
+    def recalled(self, most: int) -> Labelled | None:
+        """The stored samples that this batch may be learned with, up to so many: awake, and not of the reserve."""
+        pool = self.with_rare_ones(np.flatnonzero(self.roles == REPLAYED), most)
         if not len(pool):
             return None
-        if len(pool) > ROTATION:
-            pool = self.rng.choice(pool, ROTATION, replace=False)
         stored = self.recall(self.memory.store, pool)
         for model in self.models:
             model.expect(stored[0])
         return stored
+
+    def regard_replayed(self, labels: Ints) -> None:
+        """How much more these samples have of each class than the stream."""
+        self.overstated = overstated(self.counts, np.bincount(labels, minlength=self.spec.n_classes), ENSURED)
+
+    def with_rare_ones(self, pool: Ints, most: int) -> Ints:
+        """At most so many of these places, drawn at random, but of a rare class as many as its share ensures."""
+        if len(pool) <= most:
+            return pool
+        labels, rare = self.memory.store.labels[pool], np.flatnonzero(self.counts.rare(ENSURED))
+        each = int(ENSURED * most / max(1, int((self.counts.seen > 0).sum())))
+        ensured = [self.rng.permutation(pool[labels == label])[:each] for label in rare]
+        others = pool[~np.isin(labels, rare)] if len(rare) else pool
+        left = most - sum(map(len, ensured))
+        return np.concatenate([*ensured, self.rng.choice(others, min(left, len(others)), replace=False)])
 
     def draws(self, stored: Labelled | None, count: int, steps: int) -> list[torch.Tensor | None]:
         """What each step replays, as places among those recalled, drawn without replacement."""
@@ -144,30 +171,41 @@ class Adaptive(Committee):
 
     def teach_line(self, new: Labelled, steps: int) -> None:
         """The line learns the batch and the newer samples, one as much as the other."""
-        newer = np.flatnonzero(self.roles == REPLAYED)[-LINE_WINDOW:]
-        if len(newer) > WINDOW:
-            newer = np.sort(self.rng.choice(newer, WINDOW, replace=False))
-        stored = self.recall(self.memory.store, newer) if len(newer) else None
-        for place in self.draws(stored, LINE.replay, steps):
-            self.teach(self.line, new, None if stored is None or place is None else take_samples(stored, place))
+        held = np.flatnonzero(self.roles == REPLAYED)
+        rare = np.isin(self.memory.store.labels[held], np.flatnonzero(self.counts.rare(ENSURED)))
+        rare[-LINE_WINDOW:] = True
+        newer = self.with_rare_ones(held[rare], WINDOW)
+        self.regard_replayed(self.memory.store.labels[newer].astype(np.int64))
+        count = min(LINE.replay, len(newer))
+        for replay in self.recalled_for([self.rng.choice(newer, count, replace=False) for _ in range(steps)]):
+            self.teach(self.line, new, replay)
 
     def teach_scout(self, new: Labelled, steps: int) -> None:
         """The scout learns the batch and the newest samples, the sooner forgotten the older they are."""
         held = np.arange(max(0, len(self.memory) - min(self.known_to_scout, WINDOW)), len(self.memory))
         newest = held[self.roles[held] != HELD_OUT]
-        if not len(newest):
-            for _ in range(steps):
-                self.teach(self.scout, new, None)
-            return
-        stored, last = self.recall(self.memory.store, newest), len(newest) - 1
+        self.regard_replayed(self.memory.store.labels[newest].astype(np.int64))
+        count, last, draws = min(len(newest), SCOUT.replay), len(newest) - 1, []
         for _ in range(steps):
-            ages = (self.rng.standard_exponential(min(len(newest), SCOUT.replay)) * SCOUT_MEMORY).astype(np.int64)
-            self.teach(self.scout, new, take_samples(stored, torch.from_numpy(last - np.minimum(ages, last))))
+            ages = (self.rng.standard_exponential(count) * SCOUT_MEMORY).astype(np.int64)
+            draws.append(newest[last - np.minimum(ages, last)])
+        for replay in self.recalled_for(draws):
+            self.teach(self.scout, new, replay)
+
+    def recalled_for(self, draws: list[Ints]) -> Iterator[Labelled | None]:
+        """The samples at these places, step by step; every one of them is read once."""
+        places = np.unique(np.concatenate([*draws, np.zeros(0, dtype=np.int64)]))
+        stored = self.recall(self.memory.store, places) if len(places) else None
+        for draw in draws:
+            found = torch.from_numpy(np.searchsorted(places, draw))
+            yield None if stored is None else take_samples(stored, found)
 
     def teach(self, model: Model, new: Labelled, replay: Labelled | None) -> None:
         """One step of a network without guards."""
         parts = [new] if replay is None else [new, replay]
-        _, answers = self.regarded(model.network(*(rows for rows, _ in parts)), len(new[1]))
+        with rounding(self.arithmetic if is_long(self.spec.n_features) else None):
+            logits = model.network(*(rows for rows, _ in parts))
+        _, answers = self.regarded(logits.float(), len(new[1]))
         y = torch.cat([labels for _, labels in parts])
         model.descend(weighted_mean(F.nll_loss(answers, y, reduction="none"), weight_of(parts)))
 
@@ -249,8 +287,10 @@ class Adaptive(Committee):
         return {"role": np.where(held_out, HELD_OUT, REPLAYED).astype(np.uint8)}
 
     def remember(self, batch: Batch) -> Observation:
-        """Store the batch; the scout goes on knowing what is left of the newest."""
+        """Store the batch, unless it is one of many; the scout goes on knowing what is left of the newest."""
         before = len(self.memory)
+        if not whole_steps(self.offering, self.batches):
+            return Observation(np.arange(before), np.zeros(0, dtype=np.int64))
         seen = super().remember(batch)
         self.known_to_scout = int((seen.kept >= before - self.known_to_scout).sum()) + len(seen.stored)
         return seen
@@ -290,9 +330,20 @@ class Adaptive(Committee):
             self.finish_batch()
 
 
-def adaptive(spec: InputSpec, memory: str | int, settings: SmartSettings, seed: int = 0) -> Learner:
+@dataclass(frozen=True)
+class AdaptiveSettings(SmartSettings):
+    """Those of ``smart``, in the numbers that this processor multiplies fastest; single steps are settled together."""
+
+    arithmetic: str | None = "auto"
+
+    @property
+    def regularizers(self) -> list[Regularizer]:
+        return [GroupLasso(self.alpha, self.form, together=SETTLED_TOGETHER), NCC(self.beta)]
+
+
+def adaptive(spec: InputSpec, memory: str | int, settings: AdaptiveSettings, seed: int = 0) -> Learner:
     """`smart` for any stream: beside it three small networks without guards; the stream says whose answers count."""
     return schematic(Adaptive, spec, memory, settings, seed)
 
 
-METHODS = {"adaptive": Method(adaptive, SmartSettings(), SMART)}
+METHODS = {"adaptive": Method(adaptive, AdaptiveSettings(), SMART)}

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from smartcl.data.batch import Ints
+from smartcl.data.batch import Bools, Ints
 from smartcl.saved import Saved
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -60,6 +60,11 @@ class ClassCounts:
         rate: Floats = self.seen / np.maximum(1, self.total - self.first)
         return rate
 
+    def rare(self, ensured: float) -> Bools:
+        """Which classes come less often than the ``ensured`` part of an even share."""
+        rare: Bools = (self.seen > 0) & (self.rate < ensured / max(1, int((self.seen > 0).sum())))
+        return rare
+
     @property
     def log_rate(self) -> torch.Tensor:
         """Its logarithm, of a class that has not come yet by far the least."""
@@ -108,11 +113,10 @@ def standing(counts: ClassCounts, stored: Ints, y: Ints) -> torch.Tensor | None:
 def overstated(counts: ClassCounts, stored: Ints, ensured: float) -> torch.Tensor | None:
     """How much more of the memory each class has than of the stream, as a logarithm; None where no class is rare.
 
-    A rare class is one that comes less often than the ``ensured`` part of an even share; the memory holds more of it
-    than has come, and replay would make it look frequent. A class that stays away has no frequency to be true to.
+    The memory holds more of a rare class than has come, and replay would make it look frequent. A class that stays away
+    has no frequency to be true to.
     """
-    rate = counts.rate
-    rare = (counts.seen > 0) & (rate < ensured / max(1, int((counts.seen > 0).sum())))
+    rate, rare = counts.rate, counts.rare(ensured)
     if not (rare & (stored > 0)).any():
         return None
     excess = np.log(np.maximum(stored, 1) / max(1, int(stored.sum()))) - np.log(np.where(rare, rate, 1.0))

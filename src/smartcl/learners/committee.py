@@ -7,6 +7,7 @@ present) and about stored samples that are never learned (the past): two sources
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
@@ -21,7 +22,7 @@ from smartcl.learners.learner import Labelled, probabilities
 from smartcl.learners.model import Model
 from smartcl.learners.recipe import Recipe
 from smartcl.learners.sceptic import Sceptic
-from smartcl.learners.worlds import right
+from smartcl.learners.worlds import is_right, right
 from smartcl.network.inputs import Prepared
 from smartcl.network.line import Line
 from smartcl.network.mlp import ROW_TABLE_WEIGHTS
@@ -39,12 +40,17 @@ SCOUT = Recipe(hidden=(128, 128), lr=2e-3, iterations=20, replay=100, average=0.
 PRESENT_ROWS, AFTER_JUMP = 500, 0.1
 #: The rows over which answers to rows as they came are compared with answers to them as they would be held.
 COMPARED_ROWS = 2000
-#: At most so many stored samples are asked about.
-RESERVE_ASKED = 300
+#: At most so many stored samples are asked about, after so many batches, in a young stream sooner; where batches are
+#: worth little, later, but no later than that.
+RESERVE_ASKED, ASKED_EVERY, YOUNG, AT_LATEST = 300, 4, 40, 20
+#: The share of its budget from which a memory is full; of the batches that come then, at least so many are offered.
+FULL, LEAST_OFFERED = 0.9, 0.2
 #: The rows over which the scout is compared with the others.
 SCOUTED_ROWS = 1000
 #: Who deserves so much of the leader's share takes all steps.
 ABREAST = 0.8
+#: After a jump the scout learns for so many batches as if they were worth all steps.
+AWAKE = 10
 #: Rows without a share in the answers after which the guarded network gives up, and the others take fewer steps still.
 GIVES_UP, SLOWS_DOWN = 2000, 500
 
@@ -62,6 +68,8 @@ class Committee(Sceptic):
     evidence = Evidence()
     #: For how many rows each network has had no share in the answers.
     idle: tuple[int, ...] = (0, 0, 0, 0)
+    #: The batches learned when the past was last asked about.
+    looked_back_at = 0
     #: Is the world another than the past says?
     changed = False
     #: The batch being learned, as it came.
@@ -129,6 +137,22 @@ class Committee(Sceptic):
     def as_module(self) -> PlainNetwork | PlainPool:
         return PlainPool.of([(share, plain_network(each, self.spec, self.scale)) for share, each in self.pool()])
 
+    @property
+    def teaches(self) -> bool | None:
+        """Do the steps still teach? None: nobody knows."""
+        return None
+
+    @property
+    def offering(self) -> float:
+        """Where the memory is full and batches are worth little, one of a few stands for the others."""
+        full = self.memory.store.nbytes > FULL * self.memory.budget.nbytes
+        return max(LEAST_OFFERED, self.evidence.pace.share) if full else 1.0
+
+    @property
+    def attention(self) -> float:
+        """Where little is learned, little has changed."""
+        return self.evidence.pace.share
+
     def listened_to(self) -> Bools:
         """A feature has a say if any of those who answer listens to it."""
         alive = [model.network.alive() for share, model in zip(self.shares, self.models, strict=True) if share]
@@ -141,13 +165,16 @@ class Committee(Sceptic):
         Those without guards take half of them where they deserve less than the best or nobody listens, and ever fewer
         where both has been so for long; but the scout stays awake. The guarded one learns slowly enough: all, or none.
         """
-        most, deserved, idle = self.evidence.pace.steps(self.recipe.iterations), self.deserved, np.array(self.idle)
+        most, deserved, idle = self.evidence.pace.share * self.recipe.iterations, self.deserved, np.array(self.idle)
         unheard = np.where(idle < SLOWS_DOWN, 1 / 2, np.where(idle < GIVES_UP, 1 / 3, 1 / 6))
         shares, abreast = self.shares, deserved >= ABREAST * deserved.max()
         learning = np.where(abreast, np.where(shares[:-1] > 0, 1.0, 1 / 2), unheard[:-1])
         scouting = 1.0 if shares[-1] >= ABREAST * shares.max() else max(1 / 3, unheard[-1])
-        parts = [*learning[1:].tolist(), scouting]
-        return [0 if self.given_up else most, *(max(1, round(most * part)) for part in parts)]
+        if self.evidence.alert.since < AWAKE:  # the scout has begun anew
+            scouting = max(scouting, 1 / 2) / self.evidence.pace.share
+        guarded = 0.0 if self.given_up else most
+        plain, line = (most * part if part < 1 else max(1.0, most) for part in learning[1:].tolist())
+        return [whole_steps(steps, self.batches) for steps in (guarded, plain, line, most * scouting)]
 
     def check(self, batch: Batch) -> Batch:
         self._arrived = super().check(batch)
@@ -168,14 +195,21 @@ class Committee(Sceptic):
     def weigh(self, new: Labelled) -> Bools:
         """Ask all who learn about a batch, before it is learned, and about the past; which answers were right."""
         rows, y = new
-        answers = [right(model.predictor, rows, y) for model in self.models]
-        answered: Bools = (self.classifier()(rows).argmax(dim=1) == y).numpy()
+        likely = [probabilities(model.predictor(rows)) for model in self.models]
+        answers = [is_right(each, y) for each in likely]
+        answered = is_right(
+            torch.stack([s * each for s, each in zip(self.shares.tolist(), likely, strict=True)]).sum(0), y
+        )
         before, kept = self.evidence, (1 - 1 / SCOUTED_ROWS) ** len(y)
         alert = before.alert.after(float(1 - answers[-1].mean()), len(y))
         present = before.present.weaker(AFTER_JUMP) if alert.jumped else before.present
-        came, held = before.came, before.held
-        if (coarse := self.as_held()) is not None:
-            memory = (1 - 1 / COMPARED_ROWS) ** len(y)
+        came, held, past = before.came, before.held, before.past
+        pace = before.pace.after(float(1 - answered.mean()), len(y), alert.jumped, self.teaches)
+        every = 1 if self.batches < YOUNG else min(ASKED_EVERY / pace.share, AT_LATEST)
+        if self.batches - self.looked_back_at >= every:
+            self.looked_back_at, past = self.batches, self.asked_about_the_past()
+        if past is not before.past and (coarse := self.as_held()) is not None:
+            memory = (1 - ASKED_EVERY / COMPARED_ROWS) ** len(y)
             came, held = (
                 came.after(answers, memory),
                 held.after([right(m.predictor, *coarse) for m in self.models], memory),
@@ -183,18 +217,22 @@ class Committee(Sceptic):
         veteran = answers[int(before.whole_merit[:-1].argmax())] if before.past.asked else answers[1]
         self.evidence = replace(
             before,
-            past=self.asked_about_the_past(),
+            past=past,
             present=present.after(answers, (1 - 1 / PRESENT_ROWS) ** len(y)),
             came=came,
             held=held,
             scouted=before.scouted if self.batches < USUAL_AFTER else before.scouted.after(veteran, answers[-1], kept),
             alert=alert,
-            pace=before.pace.after(float(1 - answered.mean()), len(y), alert.jumped),
+            pace=pace,
             likeness=ALL_NEW if alert.jumped else before.likeness,
         )
         self.changed = self.changed and self.evidence.scouted.gap > 0
         self.idle = tuple(0 if share else idle + len(y) for share, idle in zip(self.shares, self.idle, strict=True))
         return answered
+
+    def updated_move(self, rows: Prepared) -> float:
+        """Asked as often as the past is."""
+        return super().updated_move(rows) if self.looked_back_at == self.batches else self.moved
 
     def asked_about_the_past(self) -> Record:
         """Who knows the samples that are never learned."""
@@ -218,6 +256,7 @@ class Committee(Sceptic):
                 **{name: model.state_dict() for name, model in zip(self.MODELS[1:], self.models[1:], strict=True)},
                 "evidence": self.evidence.state_dict(),
                 "idle": list(self.idle),
+                "looked_back_at": self.looked_back_at,
                 "changed": self.changed,
             }
 
@@ -230,8 +269,18 @@ class Committee(Sceptic):
                 model.load_state_dict(saved.entries(name))
             self.evidence = Evidence.from_state(saved.part("evidence"), len(self.MODELS))
             self.idle = saved_counts(saved, "idle", len(self.MODELS), len(self.MODELS))
+            self.looked_back_at = saved.whole("looked_back_at", 0, self.batches)
             self.changed = saved.flag("changed")
             self.finish_batch()
+
+
+def whole_steps(steps: float, batch: int) -> int:
+    """So many steps a batch in the mean, of which this batch takes a whole number.
+
+    >>> [whole_steps(0.4, batch) for batch in range(5)]
+    [0, 0, 1, 0, 1]
+    """
+    return math.floor((batch + 1) * steps) - math.floor(batch * steps)
 
 
 def saved_counts(saved: Saved, name: str, least: int, most: int) -> tuple[int, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, Self, TypeAlias
 
 import numpy as np
@@ -97,20 +97,21 @@ class Alertness(Noted):
 
     usual: float = 0.0
     batches: float = 0.0
-    jump: float = 0.0
+    #: Batches since the last jump; 0 in the batch that jumped.
+    since: float = 1.0
 
     @property
     def jumped(self) -> bool:
-        return self.jump > 0
+        return self.since == 0
 
     def after(self, errors: float, rows: int) -> Alertness:
         """After a batch of so many rows with this share of errors."""
         if not self.batches:
             return Alertness(errors, 1.0)
         if self.batches >= USUAL_AFTER and excess(errors, max(self.usual, FEW_ERRORS), rows) > JUMP:
-            return Alertness(errors, self.batches + 1, 1.0)
+            return Alertness(errors, self.batches + 1, since=0.0)
         rate = RISE if errors > self.usual else FALL
-        return Alertness(self.usual + rate * (errors - self.usual), self.batches + 1)
+        return Alertness(self.usual + rate * (errors - self.usual), self.batches + 1, self.since + 1)
 
 
 @dataclass(frozen=True)
@@ -172,23 +173,24 @@ def shares(merit: Floats, asked: float) -> Floats:
 
 
 #: Batches in which nothing changes before the steps become fewer, and as many again after a rise that was no jump.
-CALM, CALM_AGAIN = 60, 10
+CALM, CALM_AGAIN = 30, 10
 #: How fast three averages of the errors follow; by how many standard errors the first two must be off the third.
 QUICK, SLOW, LEVEL = 0.2, 0.05, 0.02
 QUICK_RISE, SLOW_CHANGE = 2.5, 2.0
-#: The share of its steps left with each further batch in which nothing changes, and the least there is.
-SLOWER, LEAST = 0.93, 0.1
+#: The share of its steps left with each further batch in which nothing changes, and the least there is; and how many
+#: times as large it becomes with each batch in which something seems to.
+SLOWER, LEAST, FASTER = 0.9, 0.025, 1.5
 
 
 @dataclass(frozen=True)
 class Pace(Noted):
-    """The share of its steps that a batch is worth: all while errors rise or fall, ever fewer while nothing changes.
+    """The share of its steps that a batch is worth: all while they teach or errors rise, ever fewer while not.
 
     >>> pace = Pace()
     >>> for _ in range(150):
     ...     pace = pace.after(0.02, 50, jumped=False)
-    >>> pace.steps(20), pace.after(0.5, 50, jumped=True).steps(20)
-    (2, 20)
+    >>> pace.share, pace.after(0.5, 50, jumped=True).share
+    (0.025, 1.0)
     """
 
     quick: float = 0.0
@@ -198,11 +200,11 @@ class Pace(Noted):
     calm: float = 0.0
     share: float = 1.0
 
-    def steps(self, most: int) -> int:
-        return max(1, round(most * self.share))
+    def after(self, errors: float, rows: int, jumped: bool, teaches: bool | None = None) -> Pace:
+        """After a batch of so many rows with this share of errors before it was learned.
 
-    def after(self, errors: float, rows: int, jumped: bool) -> Pace:
-        """After a batch of so many rows with this share of errors before it was learned."""
+        ``teaches`` says whether the steps before have taught anything; where nobody knows, errors that fall do.
+        """
         batches = self.batches + 1
         quick, slow, level = (
             old + max(rate, 1 / batches) * (errors - old)
@@ -211,18 +213,21 @@ class Pace(Noted):
         error = math.sqrt(max(level * (1 - level), 0.01) / rows)
         quick_error, slow_error = (error * math.sqrt(rate / (2 - rate)) for rate in (QUICK, SLOW))
         averages = {"quick": quick, "slow": slow, "level": level, "batches": batches}
-        if jumped:
-            return Pace(**averages, calm=0.0, share=1.0)
-        if quick - level > QUICK_RISE * quick_error or slow - level > SLOW_CHANGE * slow_error:
-            return Pace(**averages, calm=min(self.calm, CALM - CALM_AGAIN), share=1.0)
-        if level - slow > SLOW_CHANGE * slow_error:  # still learning
+        surprised = self.batches >= USUAL_AFTER and excess(errors, max(self.level, FEW_ERRORS), rows) > JUMP
+        rising = quick - level > QUICK_RISE * quick_error or slow - level > SLOW_CHANGE * slow_error
+        if surprised or jumped or rising or teaches:
+            share = 1.0 if surprised else min(1.0, FASTER * self.share)
+            return Pace(**averages, calm=min(self.calm, CALM - CALM_AGAIN) if share == 1 else self.calm, share=share)
+        if teaches is None and level - slow > SLOW_CHANGE * slow_error:
             return Pace(**averages, calm=self.calm, share=self.share)
         share = max(LEAST, SLOWER * self.share) if self.calm >= CALM else self.share
         return Pace(**averages, calm=self.calm + 1, share=share)
 
 
+#: After so many batches inputs are compared with those of the past; at once, and again, where all is new.
+COMPARED_EVERY, FIRST_LOOKS = 20, 3
 #: What each look at the past leaves of the one before.
-PAST_MEMORY = 0.9
+PAST_MEMORY = 0.65
 #: How much the present counts beside the past where inputs are new: in it, forgetting does not show.
 PRESENT_WEIGHT = 0.1
 #: How fast it comes to that as inputs become unlike; and how much faster where nobody knows the past, of which they may
@@ -239,6 +244,17 @@ class Likeness(Noted):
 
     common: float = 0.0
     looks: float = 0.0
+    #: Batches since the last look.
+    since: float = 0.0
+
+    @property
+    def due(self) -> bool:
+        """Is it time for a look?"""
+        return self.looks < FIRST_LOOKS or self.since >= COMPARED_EVERY
+
+    def later(self, share: float) -> Likeness:
+        """After a batch without a look that was worth this share of a batch."""
+        return replace(self, since=self.since + share)
 
     def after(self, common: float) -> Likeness:
         """With another look counted as much as all before it."""

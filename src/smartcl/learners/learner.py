@@ -197,10 +197,21 @@ class Learner(Transactional):
         """How many of the newest samples are too new for that."""
         return 0
 
+    @property
+    def offering(self) -> float:
+        """The share of the batches that are offered to the memory."""
+        return 1.0
+
+    @property
+    def attention(self) -> float:
+        """What part of the usual effort goes into looking at what is stored, from 0 to 1."""
+        return 1.0
+
     def remember(self, batch: Batch) -> Observation:
         """Store the batch's schematic form; over budget, let the selector choose."""
         candidates = self.memory.candidates(batch, self.listened_to(), self.stored_beside(batch), self.told_by)
-        return self.memory.select(candidates, partial(CandidateView, self, candidates), self.rng)
+        view = partial(CandidateView, self, candidates)
+        return self.memory.select(candidates, view, self.rng, stands_for=1 / self.offering)
 
     def listened_to(self) -> Bools:
         """Which input features have a say in the answers."""

@@ -24,6 +24,7 @@ from smartcl.learners.weights import narrowed_samples, take_samples, weight_of, 
 from smartcl.memory import SampleStore
 from smartcl.memory.grading import Judge
 from smartcl.memory.schematic_memory import Observation
+from smartcl.network.arithmetic import rounding
 from smartcl.network.dropout import drop_inputs
 from smartcl.network.inputs import Prepared, take_inputs
 from smartcl.saved import Saved
@@ -33,6 +34,8 @@ from smartcl.selection.fair_reservoir import ENSURED
 FULL_DOUBT = 0.02
 #: The number of samples over which that share is averaged, about.
 DOUBT_SAMPLES = 500
+#: The doubt up to which products may be rounded.
+MAY_ROUND = 0.5
 #: A batch is replayed with so many stored samples, drawn anew for each: it costs the same however large the memory is.
 ROTATION = 600
 
@@ -47,6 +50,9 @@ class Scepticism(Training):
     robust: float = 0.7
     #: Strength of the averaged network as a teacher of replayed samples, without doubt.
     distill: float = 3.0
+    #: The numbers in which networks multiply as they learn: ``float32``, ``bfloat16``, or ``auto``, the latter where
+    #: the processor is made for it and labels are believed. None: ``float32``.
+    arithmetic: str | None = None
 
 
 class Taught(NamedTuple):
@@ -92,6 +98,12 @@ class Sceptic(Learner):
     def doubt(self) -> float:
         """From 0, every label is believed, to 1."""
         return min(1.0, self.contradicted / FULL_DOUBT)
+
+    @property
+    def arithmetic(self) -> str | None:
+        """The numbers to multiply in now: where labels are doubted, rounding costs accuracy."""
+        asked = self.recipe.arithmetic
+        return "float32" if asked == "auto" and self.doubt > MAY_ROUND else asked
 
     @property
     def distrust(self) -> float:
@@ -158,8 +170,11 @@ class Sceptic(Learner):
 
     def answered(self, *parts: Prepared) -> torch.Tensor:
         """The network's logits while it learns: some of the inputs are dropped."""
-        logits: torch.Tensor = self.model.network(*(drop_inputs(rows, self.recipe.dropout, self.rng) for rows in parts))
-        return logits
+        with rounding(self.arithmetic):
+            logits: torch.Tensor = self.model.network(
+                *(drop_inputs(rows, self.recipe.dropout, self.rng) for rows in parts)
+            )
+        return logits.float()
 
     @torch.no_grad()
     def cautious_slope(self, logits: torch.Tensor, parts: Sequence[Labelled], replay: Taught | None) -> torch.Tensor:

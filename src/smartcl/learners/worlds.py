@@ -34,6 +34,8 @@ OUTDATED, TORN, SURELY_TORN, SURE_TOGETHER = 2.0, 1.0, 4.0, 8.0
 ELDER_ROWS, ELDERS = 500, 2
 #: How sure it must be that a former world answers better, and how much of a batch's answers the next one leaves.
 RETURNED, BACK_MEMORY = 4.0, 0.1
+#: The rows over which the oldest network is compared with that of today; how sure it must be that steps teach.
+LEAD_ROWS, TEACHES = 1000, 2.5
 
 
 def torn_between(
@@ -151,6 +153,8 @@ class Worlds:
     #: Rows since the last look, and the former network against the answers given.
     rows: int = 0
     back: Duel = NOTHING_ASKED
+    #: The oldest network against that of today.
+    lead: Duel = NOTHING_ASKED
 
     def after(self, network: Network, rows: int) -> Worlds:
         """After so many rows more; the network is noted now and then."""
@@ -163,11 +167,21 @@ class Worlds:
         former = self.elders[0] if len(self.elders) == ELDERS else self.former
         return Worlds(former=former)
 
-    def asked(self, rows: Prepared, y: torch.Tensor, answered: Bools) -> Worlds:
+    def asked(self, rows: Prepared, y: torch.Tensor, answered: Bools, today: Network) -> Worlds:
         """With a batch counted in that others have answered."""
-        if self.former is None:
-            return self
-        return replace(self, back=self.back.after(answered, right(self.former, rows, y), BACK_MEMORY))
+        asked = self
+        if self.former is not None:
+            asked = replace(asked, back=self.back.after(answered, right(self.former, rows, y), BACK_MEMORY))
+        if self.elders:
+            memory = (1 - 1 / LEAD_ROWS) ** len(y)
+            lead = self.lead.after(right(self.elders[0], rows, y), right(today, rows, y), memory)
+            asked = replace(asked, lead=lead)
+        return asked
+
+    @property
+    def teaches(self) -> bool | None:
+        """Is today's network ahead of the oldest? None: there is none to compare with."""
+        return self.lead.sureness > TEACHES if self.elders else None
 
     @property
     def returned(self) -> bool:
@@ -187,6 +201,7 @@ class Worlds:
             "former": None if self.former is None else {"weights": copied_weights(self.former)},
             "rows": self.rows,
             "back": self.back.state_dict(),
+            "lead": self.lead.state_dict(),
         }
 
     @classmethod
@@ -199,7 +214,7 @@ class Worlds:
             tuple(_filled(like, elder) for elder in elders),
             None if former is None else _filled(like, former),
             saved.whole("rows", 0, ELDER_ROWS),
-            Duel.from_state(saved.part("back")),
+            *(Duel.from_state(saved.part(name)) for name in ("back", "lead")),
         )
 
 
@@ -218,7 +233,12 @@ def _filled(like: Network, saved: Saved) -> Network:
 @torch.no_grad()
 def right(network: Network, rows: Prepared, y: torch.Tensor) -> Bools:
     """Which labels a network gives itself."""
-    result: Bools = (network(rows).argmax(dim=1) == y).numpy()
+    return is_right(network(rows), y)
+
+
+def is_right(answers: torch.Tensor, y: torch.Tensor) -> Bools:
+    """Which labels are the likeliest by these answers."""
+    result: Bools = (answers.argmax(dim=1) == y).numpy()
     return result
 
 

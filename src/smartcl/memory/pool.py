@@ -32,9 +32,11 @@ class Pool:
     n_memory: int
     geometry: Any
     extra: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    #: How many samples of the stream each new one stands for: more than one, where not all are offered.
+    stands_for: float = 1.0
 
     @classmethod
-    def of(cls, candidates: SampleStore, fitting: Ints, n_memory: int, geometry: Any) -> Pool:
+    def of(cls, candidates: SampleStore, fitting: Ints, n_memory: int, geometry: Any, stands_for: float = 1.0) -> Pool:
         """Those of the candidates that fit; the first ``n_memory`` candidates are the memory."""
         extra = {name: column[fitting] for name, column in candidates.extra.items()}
         return cls(
@@ -44,6 +46,7 @@ class Pool:
             int((fitting < n_memory).sum()),
             geometry,
             extra,
+            stands_for,
         )
 
     def __len__(self) -> int:

@@ -143,12 +143,18 @@ class SchematicMemory:
         arrived = SampleStore.empty(joined.n_features, joined.sparse).restrict(joined.schema)
         return self._improve_code(joined, self._pack(batch, extra, arrived), judge)
 
-    def select(self, candidates: SampleStore, geometry: GeometryOf | None, rng: np.random.Generator) -> Observation:
-        """Keep of the candidates what the selector chooses of those that fit."""
+    def select(
+        self,
+        candidates: SampleStore,
+        geometry: GeometryOf | None,
+        rng: np.random.Generator,
+        stands_for: float = 1.0,
+    ) -> Observation:
+        """Keep of the candidates what the selector chooses of those that fit; each new one stands for so many."""
         before, room = len(self), self._room(candidates)
         fitting = np.flatnonzero(candidates.sizes <= room)
         known = None if geometry is None else geometry(fitting)
-        chosen = self._choose(Pool.of(candidates, fitting, before, known), room, rng)
+        chosen = self._choose(Pool.of(candidates, fitting, before, known, stands_for), room, rng)
         keep = fitting[chosen.keep]
         store = candidates.take(keep)
         if self.selector.scored:

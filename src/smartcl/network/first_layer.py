@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import torch
 import torch.nn.functional as F
 from torch import nn
 
+from smartcl.network.arithmetic import rounds
 from smartcl.network.initial_weights import InitialWeights
 from smartcl.network.inputs import NarrowInput, Prepared, SparseInput, concatenate, input_products
 from smartcl.network.prox import row_norms
@@ -35,7 +37,7 @@ class MatrixLayer(nn.Module):
         self.bias.copy_(initial.bias(n_features, width))
 
     def forward(self, *parts: Prepared) -> torch.Tensor:
-        if len(parts) == 1 and isinstance(parts[0], torch.Tensor):
+        if len(parts) == 1 and isinstance(parts[0], torch.Tensor) and not torch.is_autocast_enabled("cpu"):
             return torch.addmm(self.bias, parts[0], self.weight)
         dense = [part for part in parts if not isinstance(part, SparseInput)]
         if dense:
@@ -133,8 +135,11 @@ class _JointProduct(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, weight: torch.Tensor, bias: torch.Tensor, *flat: torch.Tensor | None) -> torch.Tensor:
-        ctx.save_for_backward(*flat)
         blocks, features = flat[::2], flat[1::2]
+        if rounds(len(weight)):
+            blocks = tuple(block if block is None else block.bfloat16() for block in blocks)
+            weight, bias = weight.bfloat16(), bias.bfloat16()
+        ctx.save_for_backward(*chain.from_iterable(zip(blocks, features, strict=True)))
         ctx.sizes = [len(block) for block in blocks if block is not None]
         result = torch.empty(sum(ctx.sizes), weight.shape[1], dtype=weight.dtype)
         for block, some, out in zip(blocks, features, torch.split(result, ctx.sizes), strict=True):
@@ -151,13 +156,13 @@ class _JointProduct(torch.autograd.Function):
             zip(flat[::2], flat[1::2], torch.split(slope, ctx.sizes), strict=True), key=lambda b: b[1] is not None
         )
         for block, some, piece in blocks:
-            product = block.T @ piece
+            product = (block.T @ piece).float()
             if some is None:
                 total = product if total is None else total.add_(product)
             else:
-                total = slope.new_zeros(ctx.rows, slope.shape[1]) if total is None else total
+                total = torch.zeros(ctx.rows, slope.shape[1]) if total is None else total
                 total.index_add_(0, some, product)
-        return (total, slope.sum(dim=0), *(None for _ in flat))
+        return (total, slope.float().sum(dim=0), *(None for _ in flat))
 
 
 class _EmbeddingSum(torch.autograd.Function):

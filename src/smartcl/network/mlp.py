@@ -13,6 +13,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from smartcl.data.spec import InputSpec
+from smartcl.network.arithmetic import unrounded
 from smartcl.network.first_layer import AveragedRowTableLayer, MatrixLayer, RowTableLayer
 from smartcl.network.initial_weights import InitialWeights
 from smartcl.network.inputs import Prepared
@@ -55,8 +56,11 @@ class MLP(Network):
     def upper_pre_activations(self, first: torch.Tensor) -> list[torch.Tensor]:
         """The same, given the first layer's."""
         values = [first]
-        for layer in self.layers:
+        for layer in self.layers[:-1]:
             values.append(layer(F.relu(values[-1])))
+        for head in self.layers[-1:]:
+            with unrounded():
+                values.append(head(F.relu(values[-1]).float()))
         return values
 
     def features(self, rows: Prepared, layer: str = "penultimate") -> torch.Tensor:

@@ -31,12 +31,14 @@ class GroupLasso(Regularizer):
     In a row table the decoupled form shrinks sleeping rows too; the others reach only the rows a batch has woken.
     """
 
-    def __init__(self, strength: float, form: str = "decoupled", threshold: float = 1e-4) -> None:
+    def __init__(self, strength: float, form: str = "decoupled", threshold: float = 1e-4, together: int = 0) -> None:
         super().__init__(strength)
         if form not in FORMS:
             raise ValueError(f"form must be one of {', '.join(FORMS)}, got {form!r}")
         self.form = form
         self.threshold: float = setting("threshold", threshold)
+        #: So many steps are settled together, if batches have fewer; what sleeps in a row table does not wait.
+        self.together = together
         self._steps = 0
 
     def penalty(self, network: Network) -> torch.Tensor:
@@ -67,10 +69,12 @@ class GroupLasso(Regularizer):
 
     @torch.no_grad()
     def settle(self, network: Network, optimizer: Optimizer) -> None:
+        inputs = network.input_weights
+        if inputs is not None and self._steps < self.together:
+            return
         steps, self._steps = self._steps, 0
         if not self.strength:
             return
-        inputs = network.input_weights
         if inputs is not None:
             rows = inputs.rows(inputs.weight)
             if self.form == "exact":

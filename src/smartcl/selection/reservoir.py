@@ -12,10 +12,10 @@ def drawn_keys(pool: Pool, rng: np.random.Generator) -> Scores:
     """A random key for each sample: new ones draw theirs now, those in memory keep the one they came with.
 
     The keys are exponential, not uniform: near zero, where the survivors of a long stream live, a float32 has all its
-    precision.
+    precision; and the smallest key of the many that a new sample may stand for is as easily drawn as one.
     """
-    keys = pool.scores.copy()
-    keys[pool.n_memory :] = rng.standard_exponential(len(pool) - pool.n_memory, dtype=np.float32)
+    keys, new = pool.scores.copy(), len(pool) - pool.n_memory
+    keys[pool.n_memory :] = rng.standard_exponential(new, dtype=np.float32) / np.float32(pool.stands_for)
     return keys
 
 

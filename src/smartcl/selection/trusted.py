@@ -60,9 +60,9 @@ class Trusted:
         keys, fits = drawn_keys(pool, rng), int(pool.sizes.sum()) <= room
         if fits and not pool.geometry.distrust:
             return Selection(np.arange(len(pool)), keys)
-        old = pool.old
-        if len(old) > EXAMINED:
-            old = np.sort(rng.choice(old, EXAMINED, replace=False))
+        old, most = pool.old, round(pool.geometry.attention * EXAMINED)
+        if len(old) > most:
+            old = np.sort(rng.choice(old, most, replace=False))
         examined = np.concatenate([old, pool.new])
         suspect, roles = np.zeros(len(pool), dtype=np.bool_), roles_in(pool)
         suspect[examined] = contradicted(pool, examined)

@@ -1,0 +1,44 @@
+"""The numbers in which a network multiplies: single precision, or shorter ones that some processors multiply faster.
+
+Weights, moments and losses stay in single precision; rounded are the two factors of a product and what comes out of it.
+"""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, nullcontext
+from functools import cache
+
+import torch
+
+#: What torch calls the instructions of such a processor.
+MADE_FOR_IT = ("avx512_bf16", "amx_bf16")
+#: A first layer of fewer features costs little and is never rounded: a table's values may differ by less than that.
+ROUNDED_FROM = 128
+
+
+def rounding(arithmetic: str | None) -> torch.autocast:
+    """Inside, products are of numbers rounded to bfloat16, or not: of single precision, as without a choice."""
+    rounds = arithmetic == "bfloat16" or (arithmetic == "auto" and multiplies_short_numbers())
+    return torch.autocast("cpu", torch.bfloat16, enabled=rounds)
+
+
+def unrounded() -> AbstractContextManager[None]:
+    """Inside, nothing is rounded, whatever is said around it."""
+    return torch.autocast("cpu", enabled=False) if torch.is_autocast_enabled("cpu") else nullcontext()
+
+
+def is_long(n_features: int) -> bool:
+    """Are so many features worth rounding?"""
+    return n_features >= ROUNDED_FROM
+
+
+def rounds(n_features: int) -> bool:
+    """Are products with so many features rounded now?"""
+    return is_long(n_features) and torch.is_autocast_enabled("cpu")
+
+
+@cache
+def multiplies_short_numbers() -> bool:
+    """Is this processor made for bfloat16? Older releases of torch do not know: then it is not."""
+    known: dict[str, bool] = getattr(torch.cpu, "get_capabilities", dict)()
+    return any(known.get(name, False) for name in MADE_FOR_IT)
