@@ -30,6 +30,7 @@ NAMES = {
     "layer": ("logits", "penultimate"),
     "consolidate": ("2 batches", "batch"),
     "init": ("xavier", "fan-in"),
+    "arithmetic": ("float32", "bfloat16"),
 }
 
 #: Where a setting that something other than the recipe goes by is found in a learner.
@@ -159,7 +160,7 @@ def test_the_settings_with_an_argument_of_their_own() -> None:
     """Those that users of ``smart`` turn."""
     own = set(own_settings(SmartClassifier().get_params()))
     code = {"network", "optimizer", "augment"}
-    assert own - code == set(METHODS["smart"].parameters) - {"form", "patience", "whole"}
+    assert own - code == set(METHODS["adaptive"].parameters) - {"form", "patience", "whole"}
 
 
 @pytest.mark.parametrize("method", METHODS)

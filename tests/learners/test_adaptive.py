@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import kstest
 
 from smartcl import Batch, InputSpec, build_learner
 from smartcl.learners import worlds
 from smartcl.learners.adaptive import Adaptive
+from smartcl.learners.committee import LEAST_OFFERED, whole_steps
 from smartcl.learners.evidence import Duel
 from smartcl.learners.model import Model
 from smartcl.learners.recipe import Recipe
@@ -25,7 +31,7 @@ from smartcl.learners.worlds import (
 )
 from smartcl.memory import SampleStore
 from smartcl.saved import StateError
-from smartcl.selection.roles import ASLEEP, HELD_OUT
+from smartcl.selection.roles import ASLEEP, HELD_OUT, REPLAYED
 
 
 def learner(n_features: int = 2, memory: str = "100kB", **settings: object) -> Adaptive:
@@ -119,8 +125,60 @@ def test_resuming_goes_on_bit_for_bit(after_reversal: tuple[Adaptive, list[float
 
 def test_a_stream_that_no_longer_teaches_gets_fewer_steps() -> None:
     rng, model = np.random.default_rng(4), learner(hidden=(32, 32), iterations=10)
-    feed(model, *plane(rng, 7000, sign=1))
+    feed(model, *plane(rng, 7500, sign=1))
     assert model.evidence.pace.share < 0.4
+
+
+def test_in_a_full_memory_of_an_easy_stream_all_rows_are_as_likely() -> None:
+    """One batch in five is offered, and stands for five: by their ids, the rows held are spread over the stream."""
+    rng, model = np.random.default_rng(5), learner(memory="8kB", hidden=(16, 16), iterations=10, precision="exact")
+    model.keeps_ids = True
+    x, y = map(torch.from_numpy, plane(rng, 20_000, sign=1))
+    for start in range(0, len(x), 50):
+        some = slice(start, start + 50)
+        model.observe(Batch(x[some], y[some], ids=np.arange(start, start + 50)))
+    assert model.offering == LEAST_OFFERED
+    assert kstest(model.memory.store.extra["id"] / len(x), "uniform").pvalue > 0.001
+
+
+def test_rare_events_are_replayed_while_the_memory_has_room() -> None:
+    rng, model = np.random.default_rng(6), learner(memory="1MB", hidden=(16, 16), iterations=2)
+    x, y = rng.normal(size=(2000, 2)).astype(np.float32), np.zeros(2000, dtype=np.int64)
+    y[100::200] = 1
+    feed(model, x, y)
+    pool = np.flatnonzero(model.roles == REPLAYED)
+    drawn = model.with_rare_ones(pool, 100)
+    labels = model.memory.store.labels
+    assert len(drawn) == len(set(drawn)) == 100
+    assert labels[drawn].sum() == min(25, labels[pool].sum())
+    model.regard_replayed(labels[drawn].astype(np.int64))
+    assert model.overstated is not None
+    more = np.log(labels[drawn].mean() / model.counts.rate[1]) * (1 - model.counts.absence[1])
+    assert float(model.overstated[1]) == pytest.approx(more, rel=1e-5)
+
+
+def test_who_has_taken_no_steps_is_not_ahead_of_who_it_was() -> None:
+    rng, model = np.random.default_rng(7), learner()
+    feed(model, *plane(rng, 1000, sign=1))
+    elder, (x, y) = model.worlds.elders[0], plane(rng, 500, sign=1)
+    rows, labels = torch.from_numpy(x), torch.from_numpy(y)
+    answered = np.ones(len(y), dtype=np.bool_)
+    same = replace(model.worlds, lead=Duel()).asked(rows, labels, answered, elder)
+    assert (same.lead.gap, same.teaches) == (0.0, False)
+    wrong = replace(model.worlds, lead=Duel()).asked(rows, 1 - labels, answered, elder)
+    other = model.worlds.elders[0].copy()
+    with torch.no_grad():
+        other.head.weight.neg_()
+        other.head.bias.neg_()
+    ahead = replace(model.worlds, lead=Duel()).asked(rows, 1 - labels, answered, other)
+    assert (wrong.teaches, ahead.teaches) == (False, True)
+
+
+@given(st.floats(0.0, 25.0), st.integers(1, 300))
+def test_whole_steps_add_up(steps: float, batches: int) -> None:
+    taken = [whole_steps(steps, batch) for batch in range(batches)]
+    assert sum(taken) == int(steps * batches)
+    assert max(taken) - min(taken) <= 1
 
 
 def test_the_answer_is_the_mean_of_the_networks_by_their_shares(after_reversal: tuple[Adaptive, list[float]]) -> None:

@@ -8,7 +8,18 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from smartcl.learners.evidence import Alertness, Duel, Evidence, Likeness, Pace, Record, excess, shares
+from smartcl.learners.evidence import (
+    LEAST,
+    YOUNG_STREAM,
+    Alertness,
+    Duel,
+    Evidence,
+    Likeness,
+    Pace,
+    Record,
+    excess,
+    shares,
+)
 from smartcl.saved import Saved, StateError
 
 
@@ -61,10 +72,27 @@ def test_the_pace_falls_where_nothing_changes_and_rises_at_once() -> None:
     pace = Pace()
     for _ in range(200):
         pace = pace.after(rng.binomial(50, 0.1) / 50, 50, jumped=False)
-    assert pace.steps(20) <= 8
-    for _ in range(4):
-        pace = pace.after(0.7, 50, jumped=False)
-    assert pace.steps(20) == 20
+    assert pace.share < 0.1
+    assert pace.after(0.7, 50, jumped=False).share == 1
+
+
+def test_a_rise_that_is_no_surprise_brings_the_steps_back_one_by_one() -> None:
+    pace = Pace(level=0.1, quick=0.1, slow=0.1, batches=200, calm=100, share=LEAST)
+    shares = [(pace := pace.after(0.2, 50, jumped=False)).share for _ in range(20)]
+    assert shares[0] < 2 * LEAST
+    assert shares[-1] == 1
+
+
+def test_nothing_is_slowed_while_steps_teach_nor_in_a_young_stream() -> None:
+    teaching = calm = Pace()
+    for _ in range(300):
+        teaching = teaching.after(0.1, 50, jumped=False, teaches=True)
+    assert teaching.share == 1
+    for _ in range(YOUNG_STREAM):
+        calm = calm.after(0.1, 50, jumped=False, teaches=False)
+    assert calm.share == 1
+    assert calm.after(0.1, 50, jumped=False, teaches=False).share < 1
+    assert calm.after(0.1, 50, jumped=False, teaches=True).share == 1
 
 
 def test_evidence_is_saved_and_damage_refused() -> None:

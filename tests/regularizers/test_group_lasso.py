@@ -91,6 +91,18 @@ def test_exact_waits_for_the_end_of_the_batch_and_takes_the_strength_of_all_its_
     assert not torch.equal(first.detach(), weight)
 
 
+def test_steps_may_be_settled_together_with_those_of_later_batches() -> None:
+    network, adam, weight = one_step()
+    lasso = GroupLasso(0.1, "exact", together=3)
+    for steps in (1, 2):
+        assert torch.equal(next(network.parameters()).detach(), weight)
+        for _ in range(steps):
+            lasso.after_step(network, adam)
+        lasso.settle(network, adam)
+    expected = prox_preconditioned(weight, adam.metric("first.weight"), 0.1 * 3)
+    assert torch.equal(next(network.parameters()).detach(), expected)
+
+
 def test_gradient_is_autograds() -> None:
     network, _, _ = one_step()
     lasso = GroupLasso(0.3, "subgradient")

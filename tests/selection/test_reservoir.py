@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chi2
 
-from smartcl.memory.pool import Pool
+from smartcl.memory.pool import Offer, Pool
 from smartcl.selection.reservoir import Nothing, Reservoir
 
 NO_GEOMETRY: Any = None
@@ -44,6 +44,23 @@ def test_every_sample_is_equally_likely() -> None:
         run[fill(np.full(30, 10), 85, rng, cuts=[4, 11, 12, 25])[0]] = 1
     assert np.all(kept.sum(axis=1) == 8)
     assert_uniform(kept)
+
+
+def test_one_that_stands_for_five_is_five_times_as_likely() -> None:
+    """Of 4,000 samples one in five of the second half is offered: both halves have half of the 40 places."""
+    rng, second = np.random.default_rng(2), []
+    for _ in range(500):
+        held = scores = np.zeros(0, dtype=np.float32)
+        for count, stands_for in ((2000, 1.0), (400, 5.0)):
+            scores = np.concatenate([scores, np.zeros(count, dtype=np.float32)])
+            origin = np.concatenate([held, np.full(count, stands_for)])
+            pool = Pool(
+                np.ones(len(origin), int), np.zeros(len(origin), int), scores, len(held), None, {}, Offer(stands_for)
+            )
+            chosen = Reservoir().select(pool, 40, rng)
+            held, scores = origin[chosen.keep], chosen.scores
+        second.append((held == 5.0).sum())
+    assert abs(np.mean(second) - 20) < 4 * np.std(second) / np.sqrt(len(second)) + 0.5
 
 
 def test_samples_of_one_size_are_as_likely_wherever_they_stand() -> None:

@@ -23,7 +23,7 @@ class CandidateView:
 
     def __init__(self, learner: Learner, candidates: SampleStore, fitting: Ints) -> None:
         self._learner, self._candidates, self._fitting = learner, candidates, fitting
-        self.distrust, self.spared, self.attention = learner.distrust, learner.spared, learner.attention
+        self.distrust, self.spared = learner.distrust, learner.spared
 
     def trace(self, index: Ints) -> SampleGradients:
         rows, y = self._learner.recall(self._candidates, self._fitting[index])

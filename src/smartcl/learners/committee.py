@@ -23,6 +23,7 @@ from smartcl.learners.model import Model
 from smartcl.learners.recipe import Recipe
 from smartcl.learners.sceptic import Sceptic
 from smartcl.learners.worlds import is_right, right
+from smartcl.memory.pool import Offer
 from smartcl.network.inputs import Prepared
 from smartcl.network.line import Line
 from smartcl.network.mlp import ROW_TABLE_WEIGHTS
@@ -144,14 +145,14 @@ class Committee(Sceptic):
 
     @property
     def offering(self) -> float:
-        """Where the memory is full and batches are worth little, one of a few stands for the others."""
+        """The share of the batches that are offered: in a full memory, where they are worth little, not all."""
         full = self.memory.store.nbytes > FULL * self.memory.budget.nbytes
         return max(LEAST_OFFERED, self.evidence.pace.share) if full else 1.0
 
     @property
-    def attention(self) -> float:
+    def offer(self) -> Offer:
         """Where little is learned, little has changed."""
-        return self.evidence.pace.share
+        return Offer(stands_for=1 / self.offering, effort=self.evidence.pace.share)
 
     def listened_to(self) -> Bools:
         """A feature has a say if any of those who answer listens to it."""

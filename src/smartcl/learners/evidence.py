@@ -172,8 +172,9 @@ def shares(merit: Floats, asked: float) -> Floats:
     return result
 
 
-#: Batches in which nothing changes before the steps become fewer, and as many again after a rise that was no jump.
-CALM, CALM_AGAIN = 30, 10
+#: Batches in which nothing changes before the steps become fewer, and as many again after a rise that was no jump; in a
+#: stream of fewer batches than so many they never do.
+CALM, CALM_AGAIN, YOUNG_STREAM = 30, 10, 100
 #: How fast three averages of the errors follow; by how many standard errors the first two must be off the third.
 QUICK, SLOW, LEVEL = 0.2, 0.05, 0.02
 QUICK_RISE, SLOW_CHANGE = 2.5, 2.0
@@ -220,7 +221,8 @@ class Pace(Noted):
             return Pace(**averages, calm=min(self.calm, CALM - CALM_AGAIN) if share == 1 else self.calm, share=share)
         if teaches is None and level - slow > SLOW_CHANGE * slow_error:
             return Pace(**averages, calm=self.calm, share=self.share)
-        share = max(LEAST, SLOWER * self.share) if self.calm >= CALM else self.share
+        slower = self.calm >= CALM and batches > YOUNG_STREAM
+        share = max(LEAST, SLOWER * self.share) if slower else self.share
         return Pace(**averages, calm=self.calm + 1, share=share)
 
 

@@ -25,7 +25,7 @@ from smartcl.learners.weights import ClassWeight, class_weights, weight_of, weig
 from smartcl.learners.weights import Labelled as Labelled
 from smartcl.memory import SampleStore
 from smartcl.memory.grading import Judge
-from smartcl.memory.pool import Selector
+from smartcl.memory.pool import USUAL_OFFER, Offer, Selector
 from smartcl.memory.schematic_memory import ExtraColumns, Observation, SchematicMemory
 from smartcl.network.denormals import flushed_denormals
 from smartcl.network.inputs import Prepared, prepare
@@ -198,20 +198,15 @@ class Learner(Transactional):
         return 0
 
     @property
-    def offering(self) -> float:
-        """The share of the batches that are offered to the memory."""
-        return 1.0
-
-    @property
-    def attention(self) -> float:
-        """What part of the usual effort goes into looking at what is stored, from 0 to 1."""
-        return 1.0
+    def offer(self) -> Offer:
+        """How a batch is offered to the memory."""
+        return USUAL_OFFER
 
     def remember(self, batch: Batch) -> Observation:
         """Store the batch's schematic form; over budget, let the selector choose."""
         candidates = self.memory.candidates(batch, self.listened_to(), self.stored_beside(batch), self.told_by)
         view = partial(CandidateView, self, candidates)
-        return self.memory.select(candidates, view, self.rng, stands_for=1 / self.offering)
+        return self.memory.select(candidates, view, self.rng, self.offer)
 
     def listened_to(self) -> Bools:
         """Which input features have a say in the answers."""

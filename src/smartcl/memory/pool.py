@@ -19,6 +19,20 @@ MOST_LEFT = 1 / 8
 
 
 @dataclass(frozen=True)
+class Offer:
+    """How new samples come: how many of the stream each stands for, and how much of the usual effort they are worth.
+
+    More than one, where not all are offered; less than 1, where little has been learned since the last came.
+    """
+
+    stands_for: float = 1.0
+    effort: float = 1.0
+
+
+USUAL_OFFER = Offer()
+
+
+@dataclass(frozen=True)
 class Pool:
     """The candidates: the memory's samples, then the new ones.
 
@@ -32,11 +46,12 @@ class Pool:
     n_memory: int
     geometry: Any
     extra: Mapping[str, NDArray[Any]] = field(default_factory=dict)
-    #: How many samples of the stream each new one stands for: more than one, where not all are offered.
-    stands_for: float = 1.0
+    offer: Offer = USUAL_OFFER
 
     @classmethod
-    def of(cls, candidates: SampleStore, fitting: Ints, n_memory: int, geometry: Any, stands_for: float = 1.0) -> Pool:
+    def of(
+        cls, candidates: SampleStore, fitting: Ints, n_memory: int, geometry: Any, offer: Offer = USUAL_OFFER
+    ) -> Pool:
         """Those of the candidates that fit; the first ``n_memory`` candidates are the memory."""
         extra = {name: column[fitting] for name, column in candidates.extra.items()}
         return cls(
@@ -46,7 +61,7 @@ class Pool:
             int((fitting < n_memory).sum()),
             geometry,
             extra,
-            stands_for,
+            offer,
         )
 
     def __len__(self) -> int:

@@ -16,7 +16,7 @@ from smartcl.data.spec import InputSpec
 from smartcl.memory.budget import UNBOUNDED, Budget
 from smartcl.memory.export import Names, export
 from smartcl.memory.grading import LEARN_AGAIN, Judge, agrees, choose_levels, choose_order, error, learn_code
-from smartcl.memory.pool import Pool, Selection, Selector
+from smartcl.memory.pool import USUAL_OFFER, Offer, Pool, Selection, Selector
 from smartcl.memory.schema import FeatureWatch, Schema
 from smartcl.memory.store import SampleStore, describe
 from smartcl.saved import Saved
@@ -148,13 +148,13 @@ class SchematicMemory:
         candidates: SampleStore,
         geometry: GeometryOf | None,
         rng: np.random.Generator,
-        stands_for: float = 1.0,
+        offer: Offer = USUAL_OFFER,
     ) -> Observation:
-        """Keep of the candidates what the selector chooses of those that fit; each new one stands for so many."""
+        """Keep of the candidates what the selector chooses of those that fit."""
         before, room = len(self), self._room(candidates)
         fitting = np.flatnonzero(candidates.sizes <= room)
         known = None if geometry is None else geometry(fitting)
-        chosen = self._choose(Pool.of(candidates, fitting, before, known, stands_for), room, rng)
+        chosen = self._choose(Pool.of(candidates, fitting, before, known, offer), room, rng)
         keep = fitting[chosen.keep]
         store = candidates.take(keep)
         if self.selector.scored:

@@ -15,7 +15,7 @@ def drawn_keys(pool: Pool, rng: np.random.Generator) -> Scores:
     precision; and the smallest key of the many that a new sample may stand for is as easily drawn as one.
     """
     keys, new = pool.scores.copy(), len(pool) - pool.n_memory
-    keys[pool.n_memory :] = rng.standard_exponential(new, dtype=np.float32) / np.float32(pool.stands_for)
+    keys[pool.n_memory :] = rng.standard_exponential(new, dtype=np.float32) / np.float32(pool.offer.stands_for)
     return keys
 
 

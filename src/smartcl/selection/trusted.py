@@ -60,7 +60,7 @@ class Trusted:
         keys, fits = drawn_keys(pool, rng), int(pool.sizes.sum()) <= room
         if fits and not pool.geometry.distrust:
             return Selection(np.arange(len(pool)), keys)
-        old, most = pool.old, round(pool.geometry.attention * EXAMINED)
+        old, most = pool.old, round(pool.offer.effort * EXAMINED)
         if len(old) > most:
             old = np.sort(rng.choice(old, most, replace=False))
         examined = np.concatenate([old, pool.new])
