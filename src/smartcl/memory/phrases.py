@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +15,7 @@ from smartcl.data.batch import Ints
 #: Symbols in the order they come, and pairs of them: phrase ``i`` is ``pairs[i]``, of symbols and phrases before it.
 Symbols = NDArray[np.int16]
 Pairs = NDArray[Any]
+Text = TypeVar("Text", np.int16, np.int32)
 
 #: How many phrases may be held; more than the last were worth a per cent of a row's bytes, and take time to find.
 STEPS = (0, 16, 32, 64, 128, 256)
@@ -51,10 +54,49 @@ def learn_pairs(text: Symbols, n_symbols: int, barred: Ints) -> Iterator[tuple[I
 
 
 def apply_pairs(text: Symbols, pairs: Pairs, n_symbols: int) -> Symbols:
-    """The text with phrases in place of their pairs, in the order in which they were learned."""
-    for number, (first, second) in enumerate(pairs.tolist()):
-        text = _joined(text, first, second, n_symbols + number)
-    return text
+    """The text with phrases in place of their pairs, as if one after the other in the order in which they were learned.
+
+    Pairs that cannot be in each other's way are taken together: about ten at a time.
+    """
+    if not len(pairs):
+        return text
+    most, phrase_of, round_of, rounds = _rounds(pairs.astype(np.int64).tobytes(), n_symbols)
+    symbols = text.astype(np.int32)
+    for number in range(1, rounds + 1):
+        both = symbols[:-1] * most + symbols[1:]
+        places = _without_overlap((round_of.take(both) == number).nonzero()[0])
+        symbols[places] = phrase_of.take(both.take(places))
+        symbols = _without(symbols, places + 1)
+    return symbols.astype(np.int16)
+
+
+class _Rounds(NamedTuple):
+    """By the place ``first · most + second`` in a table: a pair's phrase, and in which round it is looked for; or 0."""
+
+    most: int
+    phrase_of: Symbols
+    round_of: Symbols
+    rounds: int
+
+
+@lru_cache(maxsize=8)
+def _rounds(packed: bytes, n_symbols: int) -> _Rounds:
+    """A pair comes a round after all before it that it shares a symbol with, its first with their second or the other
+    way round, and after those whose phrases it is made of: places of any others are never next to its own.
+    """
+    pairs = np.frombuffer(packed, dtype=np.int64).reshape(-1, 2)
+    own: list[int] = []
+    as_first, as_second = Counter[int](), Counter[int]()
+    for first, second in pairs.tolist():
+        made_of = [own[symbol - n_symbols] for symbol in (first, second) if symbol >= n_symbols]
+        alone = [as_first[first], as_second[second]] if first == second else []
+        own.append(1 + max([as_second[first], as_first[second], *made_of, *alone]))
+        as_first[first], as_second[second] = max(as_first[first], own[-1]), max(as_second[second], own[-1])
+    most = n_symbols + len(pairs)
+    phrase_of, round_of = np.zeros(most * most, dtype=np.int16), np.zeros(most * most, dtype=np.int16)
+    places = pairs[:, 0] * most + pairs[:, 1]
+    phrase_of[places], round_of[places] = n_symbols + np.arange(len(pairs)), own
+    return _Rounds(most, phrase_of, round_of, max(own))
 
 
 def spelled(pairs: Pairs, n_symbols: int) -> list[list[int]]:
@@ -75,15 +117,23 @@ def _as_array(pairs: list[tuple[int, int]]) -> Ints:
 
 def _joined(text: Symbols, first: int, second: int, phrase: int) -> Symbols:
     """The text with ``phrase`` wherever ``first`` is followed by ``second``; of overlapping places, the earlier."""
-    places = np.flatnonzero((text[:-1] == first) & (text[1:] == second))
-    if not len(places):
-        return text
-    if first == second:
-        begins = np.diff(places, prepend=-2) != 1
-        since = np.arange(len(places)) - np.maximum.accumulate(np.where(begins, np.arange(len(places)), 0))
-        places = places[since % 2 == 0]
+    places = _without_overlap(np.flatnonzero((text[:-1] == first) & (text[1:] == second)))
     text = text.copy()
     text[places] = phrase
+    return _without(text, places + 1)
+
+
+def _without_overlap(places: Ints) -> Ints:
+    """Of places next to each other, every other one."""
+    begins = np.diff(places, prepend=-2) != 1
+    if begins.all():
+        return places
+    since = np.arange(len(places)) - np.maximum.accumulate(np.where(begins, np.arange(len(places)), 0))
+    every_other: Ints = places[since % 2 == 0]
+    return every_other
+
+
+def _without(text: NDArray[Text], places: Ints) -> NDArray[Text]:
     kept = np.ones(len(text), dtype=np.bool_)
-    kept[places + 1] = False
+    kept[places] = False
     return text[kept]
