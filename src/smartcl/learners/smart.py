@@ -53,7 +53,7 @@ class SmartSettings(SmartTraining):
 
 @dataclass(frozen=True)
 class QuickSettings(SmartSettings):
-    """Two long steps a batch of a small network, and nobody who doubts: for clean labels and little time.
+    """Two long steps a batch of a small network, no code for rows, nobody who doubts: for clean labels and little time.
 
     Chosen on validation images; ``docs/method.md`` says what it costs in accuracy.
     """
@@ -66,6 +66,7 @@ class QuickSettings(SmartSettings):
     robust: float = 0.0
     distill: float = 0.0
     trust: bool = False
+    precision: str | int = "plain"
 
 
 def smart(spec: InputSpec, memory: str | int, settings: SmartSettings, seed: int = 0) -> Learner:
