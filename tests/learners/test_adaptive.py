@@ -141,6 +141,17 @@ def test_in_a_full_memory_of_an_easy_stream_all_rows_are_as_likely() -> None:
     assert kstest(model.memory.store.extra["id"] / len(x), "uniform").pvalue > 0.001
 
 
+def test_no_rare_event_passes_a_full_memory_by() -> None:
+    """Where one batch in five is offered, one with an event in it always is."""
+    rng, model = np.random.default_rng(8), learner(memory="8kB", hidden=(16, 16), iterations=10, precision="exact")
+    x, y = plane(rng, 15_000, sign=1)
+    x[:, 0], y[:] = x[:, 0] - 9, 0
+    x[20::300, 0], y[20::300] = x[20::300, 0] + 18, 1
+    feed(model, x, y)
+    assert model.offering == LEAST_OFFERED
+    assert (model.memory.store.labels == 1).sum() == (y == 1).sum()
+
+
 def test_rare_events_are_replayed_while_the_memory_has_room() -> None:
     rng, model = np.random.default_rng(6), learner(memory="1MB", hidden=(16, 16), iterations=2)
     x, y = rng.normal(size=(2000, 2)).astype(np.float32), np.zeros(2000, dtype=np.int64)

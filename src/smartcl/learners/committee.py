@@ -30,6 +30,7 @@ from smartcl.network.mlp import ROW_TABLE_WEIGHTS
 from smartcl.network.network import Network
 from smartcl.network.plain import PlainNetwork, PlainPool, plain_network
 from smartcl.saved import Saved
+from smartcl.selection.fair_reservoir import ENSURED
 from smartcl.selection.roles import HELD_OUT, Roles
 
 #: The networks without guards, as small as does no harm. Where a line would be too large it has a narrow bend.
@@ -145,9 +146,13 @@ class Committee(Sceptic):
 
     @property
     def offering(self) -> float:
-        """The share of the batches that are offered: in a full memory, where they are worth little, not all."""
+        """The share of the batches like this that are offered: of a full memory, where they are worth little, not all.
+
+        One that has a sample of a rare class always is.
+        """
         full = self.memory.store.nbytes > FULL * self.memory.budget.nbytes
-        return max(LEAST_OFFERED, self.evidence.pace.share) if full else 1.0
+        rare = self._arrived is not None and self.counts.rare(ENSURED)[self._arrived.y.numpy()].any()
+        return max(LEAST_OFFERED, self.evidence.pace.share) if full and not rare else 1.0
 
     @property
     def offer(self) -> Offer:
