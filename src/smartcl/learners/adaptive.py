@@ -28,7 +28,7 @@ from smartcl.learners.weights import narrowed_samples, take_samples, weight_of, 
 from smartcl.learners.worlds import Worlds, belief, in_common, right, to_be_sure, told_apart, torn_between
 from smartcl.memory import Observation
 from smartcl.memory.schematic_memory import ExtraColumns
-from smartcl.network.arithmetic import is_long, rounding
+from smartcl.network.arithmetic import rounding, worth_rounding
 from smartcl.network.inputs import join_alike
 from smartcl.regularizers.group_lasso import GroupLasso
 from smartcl.regularizers.ncc import NCC
@@ -203,7 +203,7 @@ class Adaptive(Committee):
     def teach(self, model: Model, new: Labelled, replay: Labelled | None) -> None:
         """One step of a network without guards."""
         parts = [new] if replay is None else [new, replay]
-        with rounding(self.arithmetic if is_long(self.spec.n_features) else None):
+        with rounding(self.arithmetic if worth_rounding(self.spec.n_features) else None):
             logits = model.network(*(rows for rows, _ in parts))
         _, answers = self.regarded(logits.float(), len(new[1]))
         y = torch.cat([labels for _, labels in parts])

@@ -5,10 +5,11 @@ Weights, moments and losses stay in single precision; rounded are the two factor
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from functools import cache
 
 import torch
+from torch import nn
 
 #: What torch calls the instructions of such a processor.
 MADE_FOR_IT = ("avx512_bf16", "amx_bf16")
@@ -22,19 +23,20 @@ def rounding(arithmetic: str | None) -> torch.autocast:
     return torch.autocast("cpu", torch.bfloat16, enabled=rounds)
 
 
-def unrounded() -> AbstractContextManager[None]:
-    """Inside, nothing is rounded, whatever is said around it."""
-    return torch.autocast("cpu", enabled=False) if torch.is_autocast_enabled("cpu") else nullcontext()
+def unrounded(layer: nn.Module, values: torch.Tensor) -> torch.Tensor:
+    """What a layer makes of these values in single precision, whatever is said around it."""
+    with torch.autocast("cpu", enabled=False) if torch.is_autocast_enabled("cpu") else nullcontext():
+        result: torch.Tensor = layer(values.float())
+    return result
 
 
-def is_long(n_features: int) -> bool:
-    """Are so many features worth rounding?"""
+def worth_rounding(n_features: int) -> bool:
     return n_features >= ROUNDED_FROM
 
 
 def rounds(n_features: int) -> bool:
     """Are products with so many features rounded now?"""
-    return is_long(n_features) and torch.is_autocast_enabled("cpu")
+    return worth_rounding(n_features) and torch.is_autocast_enabled("cpu")
 
 
 @cache

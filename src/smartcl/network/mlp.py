@@ -56,11 +56,9 @@ class MLP(Network):
     def upper_pre_activations(self, first: torch.Tensor) -> list[torch.Tensor]:
         """The same, given the first layer's."""
         values = [first]
-        for layer in self.layers[:-1]:
-            values.append(layer(F.relu(values[-1])))
-        for head in self.layers[-1:]:
-            with unrounded():
-                values.append(head(F.relu(values[-1]).float()))
+        for layer in self.layers:
+            active = F.relu(values[-1])
+            values.append(unrounded(layer, active) if layer is self.layers[-1] else layer(active))
         return values
 
     def features(self, rows: Prepared, layer: str = "penultimate") -> torch.Tensor:
