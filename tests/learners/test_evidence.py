@@ -8,18 +8,8 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from smartcl.learners.evidence import (
-    LEAST,
-    YOUNG_STREAM,
-    Alertness,
-    Duel,
-    Evidence,
-    Likeness,
-    Pace,
-    Record,
-    excess,
-    shares,
-)
+from smartcl.learners.evidence import Duel, Evidence, Likeness, Record, shares
+from smartcl.learners.pace import LEAST, YOUNG_STREAM, Alertness, Pace, excess
 from smartcl.saved import Saved, StateError
 
 

@@ -17,9 +17,10 @@ import torch
 
 from smartcl.data.batch import Batch, Bools
 from smartcl.data.spec import InputSpec
-from smartcl.learners.evidence import ALL_NEW, PAST_MEMORY, USUAL_AFTER, Evidence, Floats, Record, shares
+from smartcl.learners.evidence import ALL_NEW, PAST_MEMORY, Evidence, Floats, Record, shares
 from smartcl.learners.learner import Labelled, probabilities
 from smartcl.learners.model import Model
+from smartcl.learners.pace import USUAL_AFTER
 from smartcl.learners.recipe import Recipe
 from smartcl.learners.sceptic import Sceptic
 from smartcl.learners.worlds import is_right, right
