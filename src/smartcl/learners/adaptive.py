@@ -6,43 +6,37 @@ do, a task is new or the world has changed; what then contradicts the present fa
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import torch
-import torch.nn.functional as F
 
-from smartcl.data.batch import Batch, Bools, Ints
+from smartcl.data.batch import Batch, Bools
 from smartcl.data.spec import InputSpec
-from smartcl.learners.class_counts import overstated
-from smartcl.learners.committee import LINE, PLAIN, SCOUT, SCOUTED_ROWS, Committee, saved_counts, whole_steps
+from smartcl.learners.committee import PLAIN, SCOUTED_ROWS, saved_counts, whole_steps
 from smartcl.learners.evidence import ALL_ALIKE, Record
 from smartcl.learners.factory import Method
 from smartcl.learners.learner import Labelled, Learner
 from smartcl.learners.model import Model
+from smartcl.learners.rehearsal import WINDOW, Rehearsal
 from smartcl.learners.sceptic import ROTATION, Taught
 from smartcl.learners.smart import SMART, SmartSettings, schematic
-from smartcl.learners.weights import narrowed_samples, take_samples, weight_of, weighted_mean
+from smartcl.learners.weights import narrowed_samples, take_samples
 from smartcl.learners.worlds import Worlds, belief, in_common, right, to_be_sure, told_apart, torn_between
 from smartcl.memory import Observation
 from smartcl.memory.schematic_memory import ExtraColumns
-from smartcl.network.arithmetic import rounding, worth_rounding
 from smartcl.network.inputs import join_alike
 from smartcl.regularizers.group_lasso import GroupLasso
 from smartcl.regularizers.ncc import NCC
 from smartcl.regularizers.regularizer import Regularizer
 from smartcl.saved import Saved
-from smartcl.selection.fair_reservoir import ENSURED
 from smartcl.selection.roles import ASLEEP, HELD_OUT, REPLAYED
 
 #: One sample in so many is held out of learning, and in more so many once so many are.
 RESERVE, LATER_RESERVE, ENOUGH_HELD_OUT = 10, 50, 300
 #: The sureness of the scout, and the samples it knows, from which it is asked whether the world has changed.
 CHANGED, KNOWN_ENOUGH = 3.0, 100
-#: The newest stored samples that the scout knows, and how fast it forgets them; those that the line knows.
-WINDOW, SCOUT_MEMORY, LINE_WINDOW = 500, 100, 2000
 #: What is left of the scout's lead once it has been found to be no more than a new task, and the rows until it is asked
 #: about again.
 CALMED, CALM_ROWS = 0.1, 250
@@ -56,15 +50,14 @@ SETTLED_TOGETHER = 5
 CHANGES_KEPT = 100
 
 
-class Adaptive(Committee):
+class Adaptive(Rehearsal):
     """A committee whose scout learns the newest samples only, and says when the world is no longer what it was."""
 
     #: Of the batch being learned, the rows that are not.
     _held_out: Bools = np.zeros(0, dtype=np.bool_)
     worlds = Worlds()
-    #: The rows learned, and how many of the newest stored samples the scout knows.
+    #: The rows learned.
     rows_seen = 0
-    known_to_scout = 0
     #: The rows until which a lead of the scout says nothing new.
     calm_until = 0
     #: After how many rows a change of the world was noticed.
@@ -136,78 +129,6 @@ class Adaptive(Committee):
         known = [right(model.predictor, *new) for model in self.models]
         self.note_change()
         self.evidence = replace(self.evidence, present=Record().after(known, 0.0), likeness=ALL_ALIKE)
-
-    def recalled(self, most: int) -> Labelled | None:
-        """The stored samples that this batch may be learned with, up to so many: awake, and not of the reserve."""
-        pool = self.with_rare_ones(np.flatnonzero(self.roles == REPLAYED), most)
-        if not len(pool):
-            return None
-        stored = self.recall(self.memory.store, pool)
-        for model in self.models:
-            model.expect(stored[0])
-        return stored
-
-    def regard_replayed(self, labels: Ints) -> None:
-        """How much more these samples have of each class than the stream."""
-        self.overstated = overstated(self.counts, np.bincount(labels, minlength=self.spec.n_classes), ENSURED)
-
-    def with_rare_ones(self, pool: Ints, most: int) -> Ints:
-        """At most so many of these places, drawn at random, but of a rare class as many as its share ensures."""
-        if len(pool) <= most:
-            return pool
-        labels, rare = self.memory.store.labels[pool], np.flatnonzero(self.counts.rare(ENSURED))
-        each = int(ENSURED * most / max(1, int((self.counts.seen > 0).sum())))
-        ensured = [self.rng.permutation(pool[labels == label])[:each] for label in rare]
-        others = pool[~np.isin(labels, rare)] if len(rare) else pool
-        left = most - sum(map(len, ensured))
-        return np.concatenate([*ensured, self.rng.choice(others, min(left, len(others)), replace=False)])
-
-    def draws(self, stored: Labelled | None, count: int, steps: int) -> list[torch.Tensor | None]:
-        """What each step replays, as places among those recalled, drawn without replacement."""
-        if stored is None:
-            return [None] * steps
-        held = len(stored[1])
-        return [torch.from_numpy(self.rng.choice(held, min(count, held), replace=False)) for _ in range(steps)]
-
-    def teach_line(self, new: Labelled, steps: int) -> None:
-        """The line learns the batch and the newer samples, one as much as the other."""
-        held = np.flatnonzero(self.roles == REPLAYED)
-        rare = np.isin(self.memory.store.labels[held], np.flatnonzero(self.counts.rare(ENSURED)))
-        rare[-LINE_WINDOW:] = True
-        newer = self.with_rare_ones(held[rare], WINDOW)
-        self.regard_replayed(self.memory.store.labels[newer].astype(np.int64))
-        count = min(LINE.replay, len(newer))
-        for replay in self.recalled_for([self.rng.choice(newer, count, replace=False) for _ in range(steps)]):
-            self.teach(self.line, new, replay)
-
-    def teach_scout(self, new: Labelled, steps: int) -> None:
-        """The scout learns the batch and the newest samples, the sooner forgotten the older they are."""
-        held = np.arange(max(0, len(self.memory) - min(self.known_to_scout, WINDOW)), len(self.memory))
-        newest = held[self.roles[held] != HELD_OUT]
-        self.regard_replayed(self.memory.store.labels[newest].astype(np.int64))
-        count, last, draws = min(len(newest), SCOUT.replay), len(newest) - 1, []
-        for _ in range(steps):
-            ages = (self.rng.standard_exponential(count) * SCOUT_MEMORY).astype(np.int64)
-            draws.append(newest[last - np.minimum(ages, last)])
-        for replay in self.recalled_for(draws):
-            self.teach(self.scout, new, replay)
-
-    def recalled_for(self, draws: list[Ints]) -> Iterator[Labelled | None]:
-        """The samples at these places, step by step; every one of them is read once."""
-        places = np.unique(np.concatenate([*draws, np.zeros(0, dtype=np.int64)]))
-        stored = self.recall(self.memory.store, places) if len(places) else None
-        for draw in draws:
-            found = torch.from_numpy(np.searchsorted(places, draw))
-            yield None if stored is None else take_samples(stored, found)
-
-    def teach(self, model: Model, new: Labelled, replay: Labelled | None) -> None:
-        """One step of a network without guards."""
-        parts = [new] if replay is None else [new, replay]
-        with rounding(self.arithmetic if worth_rounding(self.spec.n_features) else None):
-            logits = model.network(*(rows for rows, _ in parts))
-        _, answers = self.regarded(logits.float(), len(new[1]))
-        y = torch.cat([labels for _, labels in parts])
-        model.descend(weighted_mean(F.nll_loss(answers, y, reduction="none"), weight_of(parts)))
 
     def reassess(self, new: Labelled) -> None:
         """The scout is ahead of who knows the past: has the world changed, or is this a new task?
