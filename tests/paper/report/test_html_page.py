@@ -169,7 +169,7 @@ def test_sensitivity_has_a_point_for_each_value(out):
 
 def test_without_results_each_section_names_its_command(tmp_path):
     (tmp_path / "results").mkdir()
-    made_report = write_report(tmp_path / "results", tmp_path / "report")
+    made_report = write_report(tmp_path / "results", tmp_path / "report", benchmarks=tmp_path / "none.json")
     page = (tmp_path / "report" / "index.html").read_text()
     assert made_report.drawings == {}
     for table in TABLES:
