@@ -23,7 +23,16 @@ from smartcl.learners.rehearsal import WINDOW, Rehearsal
 from smartcl.learners.sceptic import ROTATION, Taught
 from smartcl.learners.smart import SMART, SmartSettings, schematic
 from smartcl.learners.weights import narrowed_samples, take_samples
-from smartcl.learners.worlds import Worlds, belief, in_common, right, to_be_sure, told_apart, torn_between
+from smartcl.learners.worlds import (
+    Worlds,
+    belief,
+    in_common,
+    misled_by,
+    right,
+    to_be_sure,
+    told_apart,
+    torn_between,
+)
 from smartcl.memory import Observation
 from smartcl.memory.schematic_memory import ExtraColumns
 from smartcl.network.inputs import join_alike
@@ -182,7 +191,9 @@ class Adaptive(Rehearsal):
             return None
         elder, distrusted = self.worlds.elders[0], self.distrust > 0
         sure = to_be_sure(self.plain, elder, newest, older, self.spec, distrusted, self.rng)
-        return None if sure is None else torn_between(self.plain, newest, older, self.rng, sure)
+        if sure is None:
+            return None
+        return torn_between(self.plain, newest, older, self.rng, sure) or misled_by(self.plain, newest, older, self.rng)
 
     def newest_and_older(self, new: Labelled) -> list[Labelled]:
         """The batch and the newest stored samples, and two parts of the older ones, if there are any."""

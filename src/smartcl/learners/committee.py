@@ -54,6 +54,10 @@ SCOUTED_ROWS = 1000
 ABREAST = 0.8
 #: After a jump the scout learns for so many batches as if they were worth all steps.
 AWAKE = 10
+#: Of a young stream there is little to learn, and it can be learned more often: those without guards take up to so many
+#: times the steps, fewer with each of so many batches; and after the first few, as far as they are ahead of the guarded
+#: one in the answers to coming batches: where labels are wrong they are not.
+EAGER, EAGER_BATCHES, FIRST_FEW, AHEAD = 5.0, 40, 4, 0.05
 #: Rows without a share in the answers after which the guarded network gives up, and the others take fewer steps still.
 GIVES_UP, SLOWS_DOWN = 2000, 500
 
@@ -166,6 +170,15 @@ class Committee(Sceptic):
         heard: Bools = torch.stack(alive).any(dim=0).numpy()
         return heard
 
+    @property
+    def eagerness(self) -> float:
+        """How many times the usual steps those without guards take of a young stream."""
+        young, present = max(1.0, min(EAGER, EAGER_BATCHES / (self.batches + 1))), self.evidence.present
+        if self.batches < FIRST_FEW or not present.asked:
+            return young
+        guarded, plain, *_ = present.accuracy
+        return 1 + (young - 1) * float(np.clip((plain - guarded) / AHEAD, 0, 1))
+
     def steps(self) -> list[int]:
         """How many steps each network takes on a batch: fewer where nothing is left to learn.
 
@@ -181,7 +194,8 @@ class Committee(Sceptic):
             scouting = max(scouting, 1 / 2) / self.evidence.pace.share
         guarded = 0.0 if self.given_up else most
         plain, line = (most * part if part < 1 else max(1.0, most) for part in learning[1:].tolist())
-        return [whole_steps(steps, self.batches) for steps in (guarded, plain, line, most * scouting)]
+        eager = self.eagerness
+        return [whole_steps(steps, self.batches) for steps in (guarded, eager * plain, line, eager * most * scouting)]
 
     def check(self, batch: Batch) -> Batch:
         self._arrived = super().check(batch)

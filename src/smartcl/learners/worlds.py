@@ -30,6 +30,8 @@ SAME_INPUTS, SOME_INPUTS = 0.7, 0.3
 #: usual, to be torn: where inputs are the same, and where only some are. Where labels are distrusted both must make the
 #: last together: the newest labels have not been learned by heart yet, and that looks like another world.
 OUTDATED, TORN, SURELY_TORN, SURE_TOGETHER = 2.0, 1.0, 4.0, 8.0
+#: Older samples mislead who learns them with the newest: by so much, and so surely.
+MISLED, SURELY_MISLED = 0.1, 3.0
 #: After so many rows a network is noted as it is: an elder, of which there are two.
 ELDER_ROWS, ELDERS = 500, 2
 #: How sure it must be that a former world answers better, and how much of a batch's answers the next one leaves.
@@ -50,6 +52,30 @@ def torn_between(
     (copy, wrong), (_, usual) = between(model, newest, there, rng), between(model, here, there, rng)
     noise = max(np.hypot(wrong.std(), usual.std()), LEAST_NOISE) / np.sqrt(min(len(wrong), len(usual)))
     return copy if wrong.mean() > usual.mean() + sure * noise else None
+
+
+def misled_by(model: Model, newest: Labelled, older: Sequence[Labelled], rng: np.random.Generator) -> Model | None:
+    """One like the model who has learned the newest samples and the older ones, if the older ones mislead it.
+
+    One who has learned half of the newest alone is then far better at the other half. Both begin anew: a network that
+    has been learning in the new world for a while has both worlds by heart, and is not torn between them.
+    """
+    seen = np.isin(newest[1].numpy(), torch.cat([y for _, y in older]).numpy())  # a new class misleads nobody
+    duel = NOTHING_ASKED
+    halves = np.array_split(rng.permutation(np.flatnonzero(seen)), 2)
+    if not len(halves[1]):
+        return None
+    for learned, asked in (halves, halves[::-1]):
+        alone, both = model.copy(), model.copy()
+        for each in (alone, both):
+            each.begin_anew(rng)
+        some, others = (take_samples(newest, torch.from_numpy(half)) for half in (learned, asked))
+        for step in range(TELLER_STEPS):
+            rows, y = drawn(some, TORN_SAMPLES, rng)
+            alone.descend(F.cross_entropy(alone.network(rows), y))
+            teach(both, (rows, y), drawn(older[step % len(older)], TORN_SAMPLES, rng))
+        duel = duel.after(right(both.predictor, *others), right(alone.predictor, *others), 1.0)
+    return both if duel.gap > MISLED and duel.sureness > SURELY_MISLED else None
 
 
 def to_be_sure(
