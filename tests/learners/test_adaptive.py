@@ -14,7 +14,7 @@ from scipy.stats import kstest
 from smartcl import Batch, InputSpec, build_learner
 from smartcl.learners import worlds
 from smartcl.learners.adaptive import Adaptive
-from smartcl.learners.committee import LEAST_OFFERED, whole_steps
+from smartcl.learners.committee import AHEAD, EAGER, EAGER_BATCHES, LEAST_OFFERED, whole_steps
 from smartcl.learners.evidence import Duel
 from smartcl.learners.model import Model
 from smartcl.learners.recipe import Recipe
@@ -24,6 +24,7 @@ from smartcl.learners.worlds import (
     SURELY_TORN,
     TORN,
     in_common,
+    misled_by,
     outdated,
     to_be_sure,
     told_apart,
@@ -88,8 +89,9 @@ def test_a_new_task_is_no_change_of_the_world() -> None:
     feed(model, *plane(rng, 900, sign=-1, shift=8.0))
     assert model.changes == ()
     assert not (model.roles == ASLEEP).any()
-    x, y = plane(rng, 500, sign=1)
-    assert float((model.predict_proba(torch.from_numpy(x)).argmax(1).numpy() == y).mean()) > 0.7
+    for sign, shift in ((1, 0.0), (-1, 8.0)):
+        x, y = plane(rng, 500, sign, shift)
+        assert float((model.predict_proba(torch.from_numpy(x)).argmax(1).numpy() == y).mean()) > 0.8
 
 
 def test_what_is_held_out_is_never_learned() -> None:
@@ -197,9 +199,9 @@ def test_the_answer_is_the_mean_of_the_networks_by_their_shares(after_reversal: 
     model, _ = after_reversal
     rows = torch.from_numpy(plane(np.random.default_rng(5), 40, sign=-1)[0])
     expected = torch.zeros(40, 2, dtype=torch.float64)
-    for share, each in zip(model.shares, (model.model, model.plain, model.line, model.scout), strict=True):
+    for share, each in zip(model.shares, model.models, strict=True):
         with torch.no_grad():
-            expected += share * each.average.network(model.prepared(rows)).double().softmax(dim=1)  # type: ignore[union-attr]
+            expected += share * each.predictor(model.prepared(rows)).double().softmax(dim=1)
     assert torch.allclose(model.predict_proba(rows).double(), expected, atol=1e-6)
     assert model.shares.sum() == pytest.approx(1.0)
 
@@ -337,3 +339,57 @@ def test_images_of_other_tasks_under_random_labels_are_no_change() -> None:
         x[np.arange(800), 5 + place] += 6
         feed(model, x, y)
     assert model.changes == ()
+
+
+def other_columns(rng: np.random.Generator, rows: int, first: int) -> Labelled:
+    """Eight lights at random; four of them, from this one on, spell one of sixteen labels, a tenth of them wrong."""
+    x = rng.integers(2, size=(rows, 8)).astype(np.float32)
+    y = (x[:, first : first + 4] @ [1, 2, 4, 8]).astype(np.int64)
+    wrong = rng.random(rows) < 0.1
+    y[wrong] = rng.integers(16, size=int(wrong.sum()))
+    return torch.from_numpy(x), torch.from_numpy(y)
+
+
+@pytest.mark.parametrize(("first", "misled"), [(0, False), (4, True)])
+def test_older_samples_mislead_in_another_world_only_even_who_has_both_by_heart(first: int, misled: bool) -> None:
+    rng = np.random.default_rng(7)
+    newest, older = other_columns(rng, 300, first), [other_columns(rng, 300, 0) for _ in range(2)]
+    model = Model(InputSpec(8, 16), Recipe(hidden=(128, 128), lr=1e-3, average=0.98), (), rng)
+    for _ in range(300):
+        for rows, y in (newest, *older):
+            model.descend(torch.nn.functional.cross_entropy(model.network(rows), y))
+    for distrusted in (False, True):
+        assert (misled_by(model, newest, older, distrusted, rng) is not None) is misled
+
+
+@pytest.mark.parametrize("rows", [0, 1])
+def test_next_to_nothing_misleads_nobody(rows: int) -> None:
+    rng = np.random.default_rng(8)
+    older = [other_columns(rng, 30, 0) for _ in range(2)]
+    model = Model(InputSpec(8, 16), Recipe(hidden=(8,)), (), rng)
+    assert misled_by(model, other_columns(rng, rows, 4), older, False, rng) is None
+
+
+def test_a_young_stream_is_learned_more_often_where_guards_do_not_pay() -> None:
+    rng, model = np.random.default_rng(9), learner()
+    assert model.eagerness == EAGER
+    x = rng.normal(size=(3000, 2)).astype(np.float32)
+    feed(model, x[:500], (np.hypot(*x[:500].T) > 1.2).astype(np.int64))
+    accuracy = model.evidence.present.accuracy
+    ahead = min(1.0, max(0.0, (accuracy[1] - accuracy[0]) / AHEAD))
+    assert model.eagerness == pytest.approx(1 + (EAGER_BATCHES / 11 - 1) * ahead)
+    assert ahead > 0
+    feed(model, x[500:], (np.hypot(*x[500:].T) > 1.2).astype(np.int64))
+    assert model.eagerness == 1.0
+
+
+def test_a_stray_label_does_not_silence_the_sceptic() -> None:
+    rng, model = np.random.default_rng(10), learner()
+    x, y = plane(rng, 1000, sign=1)
+    feed(model, x, np.where(rng.random(1000) < 0.2, 1 - y, y))
+    assert not model.about_events(errors=0.2)
+    rare = build_learner("adaptive", InputSpec(2, 2, learned=True), "100kB", seed=0, hidden=(64, 64))
+    assert isinstance(rare, Adaptive)
+    feed(rare, x, (np.arange(1000) % 500 == 1).astype(np.int64))
+    assert rare.about_events(errors=0.002)
+    assert not rare.about_events(errors=0.2)

@@ -1,6 +1,6 @@
 """``smart`` for any stream: guards where they help, and a memory that lets go of what no longer holds.
 
-A committee of four networks learns from the one memory. Where the scout, who knows nothing of the past, beats those who
+A committee of five networks learns from the one memory. Where the scout, who knows nothing of the past, beats those who
 do, a task is new or the world has changed; what then contradicts the present falls asleep, and wakes if it comes back.
 """
 
@@ -105,6 +105,7 @@ class Adaptive(Rehearsal):
             self.contradicted = self.updated_share(new)
         for place in self.draws(stored, PLAIN.replay, plain):
             self.teach(self.plain, new, None if stored is None or place is None else take_samples(stored, place))
+        self.teach_means(new, stored)
         self.teach_line(new, line)
         self.teach_scout(new, scout)
         for model in (self.plain, self.line, self.scout):
@@ -193,7 +194,8 @@ class Adaptive(Rehearsal):
         sure = to_be_sure(self.plain, elder, newest, older, self.spec, distrusted, self.rng)
         if sure is None:
             return None
-        return torn_between(self.plain, newest, older, self.rng, sure) or misled_by(self.plain, newest, older, self.rng)
+        torn = torn_between(self.plain, newest, older, self.rng, sure)
+        return torn or misled_by(self.plain, newest, older, distrusted, self.rng)
 
     def newest_and_older(self, new: Labelled) -> list[Labelled]:
         """The batch and the newest stored samples, and two parts of the older ones, if there are any."""
@@ -274,7 +276,7 @@ class AdaptiveSettings(SmartSettings):
 
 
 def adaptive(spec: InputSpec, memory: str | int, settings: AdaptiveSettings, seed: int = 0) -> Learner:
-    """`smart` for any stream: beside it three small networks without guards; the stream says whose answers count."""
+    """`smart` for any stream: beside it small networks without guards; the stream says whose answers count."""
     return schematic(Adaptive, spec, memory, settings, seed)
 
 

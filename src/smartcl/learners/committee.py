@@ -1,8 +1,9 @@
-"""Four networks learn one stream, and those who are right more often count more in the answer.
+"""Five networks learn one stream, and those who are right more often count more in the answer.
 
 The *guarded* one is a sceptic's. The *plain* one is smaller, without guards, and learns fast. The *line* is a softmax
-regression. The *scout* is to know the newest samples only. They are asked about each batch before it is learned (the
-present) and about stored samples that are never learned (the past): two sources that need no test label.
+regression, the *means* are a line that needs few samples. The *scout* is to know the newest samples only. They are
+asked about each batch before it is learned (the present) and about stored samples that are never learned (the past):
+two sources that need no test label.
 """
 
 from __future__ import annotations
@@ -52,29 +53,33 @@ FULL, LEAST_OFFERED = 0.9, 0.2
 SCOUTED_ROWS = 1000
 #: Who deserves so much of the leader's share takes all steps.
 ABREAST = 0.8
+#: Of classes that come this seldom, all together, accuracy says nothing if errors are at most so many times as many.
+UNTOLD, AS_MANY = 0.005, 3.0
 #: After a jump the scout learns for so many batches as if they were worth all steps.
 AWAKE = 10
 #: Of a young stream there is little to learn, and it can be learned more often: those without guards take up to so many
 #: times the steps, fewer with each of so many batches; and after the first few, as far as they are ahead of the guarded
 #: one in the answers to coming batches: where labels are wrong they are not.
 EAGER, EAGER_BATCHES, FIRST_FEW, AHEAD = 5.0, 40, 4, 0.05
+#: Where the scout, who knows nothing of the past, is so far ahead, the plain one takes so many times the steps.
+OUTPACED, CATCHES_UP = 0.1, 3.0
 #: Rows without a share in the answers after which the guarded network gives up, and the others take fewer steps still.
 GIVES_UP, SLOWS_DOWN = 2000, 500
 
 
 class Committee(Sceptic):
-    """A sceptic beside whom three networks without guards learn; the stream says how much each one's answers count."""
+    """A sceptic beside whom others learn without guards; the stream says how much each one's answers count."""
 
-    MODELS: ClassVar[tuple[str, ...]] = ("model", "plain", "line", "scout")
-    NAMES: ClassVar[tuple[str, ...]] = ("guarded", "plain", "line", "scout")
+    model_names: tuple[str, ...] = ("model", "plain", "line", "means", "scout")
     extra_dtypes: ClassVar[Mapping[str, str] | None] = {"role": "uint8"}
 
     plain: Model
     line: Model
+    means: Model
     scout: Model
     evidence = Evidence()
     #: For how many rows each network has had no share in the answers.
-    idle: tuple[int, ...] = (0, 0, 0, 0)
+    idle: tuple[int, ...] = (0, 0, 0, 0, 0)
     #: The batches learned when the past was last asked about.
     looked_back_at = 0
     #: Is the world another than the past says?
@@ -87,6 +92,10 @@ class Committee(Sceptic):
         too_large = spec.sparse and spec.n_features * spec.n_classes > ROW_TABLE_WEIGHTS
         self.plain, self.scout = (Model(spec, self.no_wider(recipe), (), self.rng) for recipe in (PLAIN, SCOUT))
         self.line = Model(spec, LINE, (), self.rng, None if too_large else Line(spec))
+        if spec.sparse:  # of thousands of words few are in any one message, and a mean says little
+            self.model_names, self.idle = tuple(name for name in self.model_names if name != "means"), self.idle[1:]
+        else:
+            self.means = Model(spec, replace(LINE, average=0.0), (), self.rng, Line(spec))
 
     def no_wider(self, recipe: Recipe) -> Recipe:
         """The recipe of a smaller network, with no layer wider than the guarded one's; or of the user's own."""
@@ -100,13 +109,18 @@ class Committee(Sceptic):
 
     @property
     def shares(self) -> Floats:
-        """How much each network's answers count, in the order of ``NAMES``."""
+        """How much each network's answers count, in the order of ``names``."""
         if not self.evidence.present.asked:
-            return np.array([0.0, 1.0, 0.0, 0.0])
+            return np.array([0.0, 1.0, *np.zeros(len(self.model_names) - 2)])
         merit = self.evidence.merit(self.changed)
-        if self.given_up:
+        if self.given_up or self.about_events(1 - float(merit.max())):
             merit[0] = -np.inf
         return shares(merit, self.evidence.asked(self.changed))
+
+    def about_events(self, errors: float) -> bool:
+        """Is all that is left to know which rows are rare events? A sceptic takes one for a wrong label."""
+        rare = float(self.counts.rate[self.counts.rare(ENSURED)].sum())
+        return 0 < rare <= UNTOLD and errors <= AS_MANY * rare
 
     @property
     def deserved(self) -> Floats:
@@ -115,13 +129,18 @@ class Committee(Sceptic):
         return (
             shares(evidence.whole_merit[:-1], evidence.asked(False))
             if evidence.past.asked
-            else np.ones(len(self.MODELS) - 1)
+            else np.ones(len(self.model_names) - 1)
         )
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """What those who answer are called."""
+        return ("guarded", *self.model_names[1:])
+
+    @property
     def leader(self) -> str:
-        """Whose answer counts most: ``guarded``, ``plain``, ``line`` or ``scout``."""
-        return self.NAMES[int(self.shares.argmax())]
+        """Whose answer counts most: ``guarded``, ``plain``, ``line``, ``means`` or ``scout``."""
+        return self.names[int(self.shares.argmax())]
 
     @property
     def judge(self) -> Model:
@@ -179,6 +198,14 @@ class Committee(Sceptic):
         guarded, plain, *_ = present.accuracy
         return 1 + (young - 1) * float(np.clip((plain - guarded) / AHEAD, 0, 1))
 
+    @property
+    def outpaced(self) -> float:
+        """How many times the usual steps the plain network takes for being behind one that knows the newest alone."""
+        if not self.evidence.present.asked:
+            return 1.0
+        *others, scout = self.evidence.present.accuracy
+        return 1 + (CATCHES_UP - 1) * float(np.clip((scout - max(others[:2])) / OUTPACED, 0, 1))
+
     def steps(self) -> list[int]:
         """How many steps each network takes on a batch: fewer where nothing is left to learn.
 
@@ -193,9 +220,9 @@ class Committee(Sceptic):
         if self.evidence.alert.since < AWAKE:  # the scout has begun anew
             scouting = max(scouting, 1 / 2) / self.evidence.pace.share
         guarded = 0.0 if self.given_up else most
-        plain, line = (most * part if part < 1 else max(1.0, most) for part in learning[1:].tolist())
-        eager = self.eagerness
-        return [whole_steps(steps, self.batches) for steps in (guarded, eager * plain, line, eager * most * scouting)]
+        plain, line = (most * part if part < 1 else max(1.0, most) for part in learning[1:3].tolist())
+        plain, scout = plain * self.eagerness * self.outpaced, most * scouting * self.eagerness
+        return [whole_steps(steps, self.batches) for steps in (guarded, plain, line, scout)]
 
     def check(self, batch: Batch) -> Batch:
         self._arrived = super().check(batch)
@@ -274,7 +301,7 @@ class Committee(Sceptic):
         with self._lock:
             return {
                 **super().state_dict(),
-                **{name: model.state_dict() for name, model in zip(self.MODELS[1:], self.models[1:], strict=True)},
+                **{name: model.state_dict() for name, model in zip(self.model_names[1:], self.models[1:], strict=True)},
                 "evidence": self.evidence.state_dict(),
                 "idle": list(self.idle),
                 "looked_back_at": self.looked_back_at,
@@ -286,10 +313,10 @@ class Committee(Sceptic):
         with self.all_or_nothing():
             super().load_state_dict(state)
             self.begin_batch()
-            for name, model in zip(self.MODELS[1:], self.models[1:], strict=True):
+            for name, model in zip(self.model_names[1:], self.models[1:], strict=True):
                 model.load_state_dict(saved.entries(name))
-            self.evidence = Evidence.from_state(saved.part("evidence"), len(self.MODELS))
-            self.idle = saved_counts(saved, "idle", len(self.MODELS), len(self.MODELS))
+            self.evidence = Evidence.from_state(saved.part("evidence"), len(self.model_names))
+            self.idle = saved_counts(saved, "idle", len(self.model_names), len(self.model_names))
             self.looked_back_at = saved.whole("looked_back_at", 0, self.batches)
             self.changed = saved.flag("changed")
             self.finish_batch()

@@ -10,11 +10,14 @@ import torch.nn.functional as F
 
 from smartcl.data.batch import Ints
 from smartcl.learners.class_counts import overstated
+from smartcl.learners.class_means import between_means
 from smartcl.learners.committee import LINE, SCOUT, Committee
 from smartcl.learners.learner import Labelled
 from smartcl.learners.model import Model
 from smartcl.learners.weights import take_samples, weight_of, weighted_mean
 from smartcl.network.arithmetic import rounding, worth_rounding
+from smartcl.network.inputs import join_alike
+from smartcl.network.line import Line
 from smartcl.selection.fair_reservoir import ENSURED
 from smartcl.selection.roles import HELD_OUT, REPLAYED
 
@@ -59,6 +62,20 @@ class Rehearsal(Committee):
             return [None] * steps
         held = len(stored[1])
         return [torch.from_numpy(self.rng.choice(held, min(count, held), replace=False)) for _ in range(steps)]
+
+    @torch.no_grad()
+    def teach_means(self, new: Labelled, stored: Labelled | None) -> None:
+        """The means are those of the batch and of the samples recalled for it."""
+        if "means" not in self.model_names or (stored is None and len(self.memory)):
+            return
+        parts = [new] if stored is None else [new, stored]
+        rows = join_alike([rows for rows, _ in parts], self.spec.n_features)
+        assert isinstance(rows, torch.Tensor)
+        weight, bias = between_means(rows, torch.cat([y for _, y in parts]), self.counts.log_rate)
+        network = self.means.network
+        assert isinstance(network, Line)
+        network.first.weight.copy_(weight)
+        network.first.bias.copy_(bias)
 
     def teach_line(self, new: Labelled, steps: int) -> None:
         """The line learns the batch and the newer samples, one as much as the other."""

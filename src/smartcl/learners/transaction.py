@@ -11,7 +11,7 @@ from contextlib import ExitStack, contextmanager
 from copy import copy, deepcopy
 from itertools import zip_longest
 from threading import RLock
-from typing import Any, ClassVar, NamedTuple, Self, cast
+from typing import Any, NamedTuple, Self, cast
 
 import numpy as np
 
@@ -32,7 +32,7 @@ class Transactional:
     """Models, a memory and a generator that change together, and whatever immutable values a subclass adds."""
 
     #: The names of the attributes that hold models.
-    MODELS: ClassVar[tuple[str, ...]] = ("model",)
+    model_names: tuple[str, ...] = ("model",)
 
     model: Model
     memory: SchematicMemory
@@ -69,7 +69,7 @@ class Transactional:
         """Copy what learning moves, inside ``all_or_nothing``."""
         for table in self._tables:
             table.start_batch()
-        copies = {name: model.copy() for name, model in zip(self.MODELS, self.models, strict=True)}
+        copies = {name: model.copy() for name, model in zip(self.model_names, self.models, strict=True)}
         vars(self).update(copies, memory=copy(self.memory))
 
     def finish_batch(self) -> None:
@@ -91,7 +91,7 @@ class Transactional:
     @property
     def models(self) -> tuple[Model, ...]:
         """All that has weights."""
-        return tuple(getattr(self, name) for name in self.MODELS)
+        return tuple(getattr(self, name) for name in self.model_names)
 
     @property
     def _tables(self) -> list[RowTable]:

@@ -30,8 +30,8 @@ SAME_INPUTS, SOME_INPUTS = 0.7, 0.3
 #: usual, to be torn: where inputs are the same, and where only some are. Where labels are distrusted both must make the
 #: last together: the newest labels have not been learned by heart yet, and that looks like another world.
 OUTDATED, TORN, SURELY_TORN, SURE_TOGETHER = 2.0, 1.0, 4.0, 8.0
-#: Older samples mislead who learns them with the newest: by so much, and so surely.
-MISLED, SURELY_MISLED = 0.1, 3.0
+#: Older samples mislead who learns them with the newest: by so much, so surely; and where labels are distrusted.
+MISLED, MISLED_DISTRUSTED = (0.1, 3.0), (0.15, 4.5)
 #: After so many rows a network is noted as it is: an elder, of which there are two.
 ELDER_ROWS, ELDERS = 500, 2
 #: How sure it must be that a former world answers better, and how much of a batch's answers the next one leaves.
@@ -54,7 +54,9 @@ def torn_between(
     return copy if wrong.mean() > usual.mean() + sure * noise else None
 
 
-def misled_by(model: Model, newest: Labelled, older: Sequence[Labelled], rng: np.random.Generator) -> Model | None:
+def misled_by(
+    model: Model, newest: Labelled, older: Sequence[Labelled], distrusted: bool, rng: np.random.Generator
+) -> Model | None:
     """One like the model who has learned the newest samples and the older ones, if the older ones mislead it.
 
     One who has learned half of the newest alone is then far better at the other half. Both begin anew: a network that
@@ -75,7 +77,8 @@ def misled_by(model: Model, newest: Labelled, older: Sequence[Labelled], rng: np
             alone.descend(F.cross_entropy(alone.network(rows), y))
             teach(both, (rows, y), drawn(older[step % len(older)], TORN_SAMPLES, rng))
         duel = duel.after(right(both.predictor, *others), right(alone.predictor, *others), 1.0)
-    return both if duel.gap > MISLED and duel.sureness > SURELY_MISLED else None
+    gap, sureness = MISLED_DISTRUSTED if distrusted else MISLED
+    return both if duel.gap > gap and duel.sureness > sureness else None
 
 
 def to_be_sure(
@@ -150,7 +153,7 @@ def outdated(model: Model, elder: Network, newest: Labelled, rng: np.random.Gene
             rows, y = drawn(take_samples(newest, torch.from_numpy(learned)), TORN_SAMPLES, rng)
             younger.descend(F.cross_entropy(younger.network(rows), y))
         some = take_samples(newest, torch.from_numpy(asked))
-        duel = duel.after(right(elder, *some), right(younger.predictor, *some), 1.0)
+        duel = duel.after(right(elder, *some), right(younger.network, *some), 1.0)
     return duel
 
 
