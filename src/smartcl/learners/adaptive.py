@@ -195,7 +195,7 @@ class Adaptive(Rehearsal):
         if sure is None:
             return None
         torn = torn_between(self.plain, newest, older, self.rng, sure)
-        return torn or misled_by(self.plain, newest, older, distrusted, self.rng)
+        return torn or misled_by(self.plain, newest, older, self.rng)
 
     def newest_and_older(self, new: Labelled) -> list[Labelled]:
         """The batch and the newest stored samples, and two parts of the older ones, if there are any."""

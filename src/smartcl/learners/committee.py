@@ -62,7 +62,7 @@ AWAKE = 10
 #: one in the answers to coming batches: where labels are wrong they are not.
 EAGER, EAGER_BATCHES, FIRST_FEW, AHEAD = 5.0, 40, 4, 0.05
 #: Where the scout, who knows nothing of the past, is so far ahead, the plain one takes so many times the steps.
-OUTPACED, CATCHES_UP = 0.1, 3.0
+OUTPACED, CATCHES_UP = 0.1, 2.0
 #: Rows without a share in the answers after which the guarded network gives up, and the others take fewer steps still.
 GIVES_UP, SLOWS_DOWN = 2000, 500
 

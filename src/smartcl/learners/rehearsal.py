@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from smartcl.data.batch import Ints
 from smartcl.learners.class_counts import overstated
 from smartcl.learners.class_means import between_means
-from smartcl.learners.committee import LINE, SCOUT, Committee
+from smartcl.learners.committee import ASKED_EVERY, LINE, SCOUT, SLOWS_DOWN, Committee
 from smartcl.learners.learner import Labelled
 from smartcl.learners.model import Model
 from smartcl.learners.weights import take_samples, weight_of, weighted_mean
@@ -65,8 +65,10 @@ class Rehearsal(Committee):
 
     @torch.no_grad()
     def teach_means(self, new: Labelled, stored: Labelled | None) -> None:
-        """The means are those of the batch and of the samples recalled for it."""
+        """The means are those of the batch and of the samples recalled for it; taken seldom where nobody listens."""
         if "means" not in self.model_names or (stored is None and len(self.memory)):
+            return
+        if self.idle[self.model_names.index("means")] >= SLOWS_DOWN and self.batches % ASKED_EVERY:
             return
         parts = [new] if stored is None else [new, stored]
         rows = join_alike([rows for rows, _ in parts], self.spec.n_features)

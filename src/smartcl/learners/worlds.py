@@ -27,11 +27,11 @@ TELLER, TELLER_STEPS, MAY_BE_OLDER = Recipe(hidden=(64,), lr=2e-3), 50, 0.4
 #: Inputs that have so much in common are the same; a new task shares less with those before it than some.
 SAME_INPUTS, SOME_INPUTS = 0.7, 0.3
 #: How sure it must be that an elder is outdated; and by how many standard errors a network must err more often than
-#: usual, to be torn: where inputs are the same, and where only some are. Where labels are distrusted both must make the
-#: last together: the newest labels have not been learned by heart yet, and that looks like another world.
-OUTDATED, TORN, SURELY_TORN, SURE_TOGETHER = 2.0, 1.0, 4.0, 8.0
-#: Older samples mislead who learns them with the newest: by so much, so surely; and where labels are distrusted.
-MISLED, MISLED_DISTRUSTED = (0.1, 3.0), (0.15, 4.5)
+#: usual, to be torn: where inputs are the same, where only some are, and where labels are distrusted: the newest wrong
+#: ones have not been learned by heart yet, and that looks like another world.
+OUTDATED, TORN, SURELY_TORN, TORN_DISTRUSTED = 2.0, 1.0, 4.0, 8.0
+#: Older samples mislead who learns them with the newest, of which there are so many: by so much, so surely, and twice.
+MISLED_OF, MISLED, SURELY_MISLED = 200, 0.15, 4.5
 #: After so many rows a network is noted as it is: an elder, of which there are two.
 ELDER_ROWS, ELDERS = 500, 2
 #: How sure it must be that a former world answers better, and how much of a batch's answers the next one leaves.
@@ -54,19 +54,31 @@ def torn_between(
     return copy if wrong.mean() > usual.mean() + sure * noise else None
 
 
-def misled_by(
-    model: Model, newest: Labelled, older: Sequence[Labelled], distrusted: bool, rng: np.random.Generator
-) -> Model | None:
+def misled_by(model: Model, newest: Labelled, older: Sequence[Labelled], rng: np.random.Generator) -> Model | None:
     """One like the model who has learned the newest samples and the older ones, if the older ones mislead it.
 
-    One who has learned half of the newest alone is then far better at the other half. Both begin anew: a network that
-    has been learning in the new world for a while has both worlds by heart, and is not torn between them.
+    Asked twice: a world that is taken for another without being one costs all that was known of it.
     """
     seen = np.isin(newest[1].numpy(), torch.cat([y for _, y in older]).numpy())  # a new class misleads nobody
+    known = take_samples(newest, torch.from_numpy(np.flatnonzero(seen)))
+    both = None
+    for _ in range(2 if len(known[1]) >= MISLED_OF else 0):
+        both, duel = misleading(model, known, older, rng)
+        if duel.gap < MISLED or duel.sureness < SURELY_MISLED:
+            return None
+    return both
+
+
+def misleading(
+    model: Model, newest: Labelled, older: Sequence[Labelled], rng: np.random.Generator
+) -> tuple[Model, Duel]:
+    """One who learns half of the newest samples and the older ones, against one who learns that half alone.
+
+    They are asked about the other half, and begin anew: a network that has been learning in the new world for a while
+    has both worlds by heart, and is not torn between them.
+    """
     duel = NOTHING_ASKED
-    halves = np.array_split(rng.permutation(np.flatnonzero(seen)), 2)
-    if not len(halves[1]):
-        return None
+    halves = np.array_split(rng.permutation(len(newest[1])), 2)
     for learned, asked in (halves, halves[::-1]):
         alone, both = model.copy(), model.copy()
         for each in (alone, both):
@@ -76,9 +88,8 @@ def misled_by(
             rows, y = drawn(some, TORN_SAMPLES, rng)
             alone.descend(F.cross_entropy(alone.network(rows), y))
             teach(both, (rows, y), drawn(older[step % len(older)], TORN_SAMPLES, rng))
-        duel = duel.after(right(both.predictor, *others), right(alone.predictor, *others), 1.0)
-    gap, sureness = MISLED_DISTRUSTED if distrusted else MISLED
-    return both if duel.gap > gap and duel.sureness > sureness else None
+        duel = duel.after(right(both.network, *others), right(alone.network, *others), 1.0)
+    return both, duel
 
 
 def to_be_sure(
@@ -102,11 +113,10 @@ def to_be_sure(
     if common < SAME_INPUTS:  # a new class is no other world, unless it has the inputs of all the others
         may_be_older &= np.isin(newest[1].numpy(), torch.cat([y for _, y in older]).numpy())
     known = take_samples(newest, torch.from_numpy(np.flatnonzero(may_be_older)))
-    sureness = outdated(model, elder, known, rng).sureness
-    if sureness < OUTDATED:
+    if outdated(model, elder, known, rng).sureness < OUTDATED:
         return None
     if distrusted:
-        return max(SURELY_TORN, SURE_TOGETHER - sureness)
+        return TORN_DISTRUSTED
     return TORN if common > SAME_INPUTS else SURELY_TORN
 
 
