@@ -51,6 +51,8 @@ CHANGED, KNOWN_ENOUGH = 3.0, 100
 CALMED, CALM_ROWS = 0.1, 250
 #: Newest samples, and as many older ones, between which a network may be torn; the belief from which it is sure.
 TORN_BY, SURE = 300, 0.95
+#: Of the samples since the scout began, the newest that older ones may mislead.
+MISLED_BY = 600
 #: Stored samples looked at when the world has changed; and the belief below which one contradicts a world that is back.
 REASSESSED, DISBELIEVED = 20_000, 0.05
 #: The steps that the group lasso settles at once.
@@ -195,12 +197,19 @@ class Adaptive(Rehearsal):
         if sure is None:
             return None
         torn = torn_between(self.plain, newest, older, self.rng, sure)
-        return torn or misled_by(self.plain, newest, older, self.rng)
+        if torn is None and (parts := self.newest_and_older(new, MISLED_BY, self.known_to_scout))[1:]:
+            newest, *older = parts
+            torn = misled_by(self.plain, newest, older, self.rng)
+        return torn
 
-    def newest_and_older(self, new: Labelled) -> list[Labelled]:
-        """The batch and the newest stored samples, and two parts of the older ones, if there are any."""
-        held, known = len(self.memory), min(self.known_to_scout, TORN_BY, len(self.memory))
-        older = self.rng.permutation(np.flatnonzero(self.roles[: held - known] != ASLEEP))[: 2 * TORN_BY]
+    def newest_and_older(self, new: Labelled, most: int = TORN_BY, since: int = TORN_BY) -> list[Labelled]:
+        """The batch and the newest stored samples that the scout knows, and two parts of older ones, if there are any.
+
+        At most so many of the newest, and none among the older that came since so many samples.
+        """
+        held, known = len(self.memory), min(self.known_to_scout, most, len(self.memory))
+        before = max(0, held - min(self.known_to_scout, since))
+        older = self.rng.permutation(np.flatnonzero(self.roles[:before] != ASLEEP))[: 2 * TORN_BY]
         newest = new
         if known:
             rows, y = self.recall(self.memory.store, np.arange(held - known, held))

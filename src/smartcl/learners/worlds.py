@@ -31,7 +31,7 @@ SAME_INPUTS, SOME_INPUTS = 0.7, 0.3
 #: ones have not been learned by heart yet, and that looks like another world.
 OUTDATED, TORN, SURELY_TORN, TORN_DISTRUSTED = 2.0, 1.0, 4.0, 8.0
 #: Older samples mislead who learns them with the newest, of which there are so many: by so much, so surely, and twice.
-MISLED_OF, MISLED, SURELY_MISLED = 200, 0.15, 4.5
+MISLED_OF, MISLED, SURELY_MISLED = 200, 0.11, 4.5
 #: After so many rows a network is noted as it is: an elder, of which there are two.
 ELDER_ROWS, ELDERS = 500, 2
 #: How sure it must be that a former world answers better, and how much of a batch's answers the next one leaves.
