@@ -92,7 +92,7 @@ class Committee(Sceptic):
         too_large = spec.sparse and spec.n_features * spec.n_classes > ROW_TABLE_WEIGHTS
         self.plain, self.scout = (Model(spec, self.no_wider(recipe), (), self.rng) for recipe in (PLAIN, SCOUT))
         self.line = Model(spec, LINE, (), self.rng, None if too_large else Line(spec))
-        if spec.sparse:  # of thousands of words few are in any one message, and a mean says little
+        if too_large:
             self.model_names, self.idle = tuple(name for name in self.model_names if name != "means"), self.idle[1:]
         else:
             self.means = Model(spec, replace(LINE, average=0.0), (), self.rng, Line(spec))

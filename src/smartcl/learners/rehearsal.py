@@ -71,9 +71,8 @@ class Rehearsal(Committee):
         if self.idle[self.model_names.index("means")] >= SLOWS_DOWN and self.batches % ASKED_EVERY:
             return
         parts = [new] if stored is None else [new, stored]
-        rows = join_alike([rows for rows, _ in parts], self.spec.n_features)
-        assert isinstance(rows, torch.Tensor)
-        weight, bias = between_means(rows, torch.cat([y for _, y in parts]), self.counts.log_rate)
+        rows, y = join_alike([rows for rows, _ in parts], self.spec.n_features), torch.cat([y for _, y in parts])
+        weight, bias = between_means(rows, y, self.counts.log_rate, self.spec.n_features)
         network = self.means.network
         assert isinstance(network, Line)
         network.first.weight.copy_(weight)
