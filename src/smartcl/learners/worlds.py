@@ -61,8 +61,9 @@ def misled_by(model: Model, newest: Labelled, older: Sequence[Labelled], rng: np
     """
     seen = np.isin(newest[1].numpy(), torch.cat([y for _, y in older]).numpy())  # a new class misleads nobody
     known = take_samples(newest, torch.from_numpy(np.flatnonzero(seen)))
-    both = None
-    for _ in range(2 if len(known[1]) >= MISLED_OF else 0):
+    if len(known[1]) < MISLED_OF:
+        return None
+    for _ in range(2):
         both, duel = misleading(model, known, older, rng)
         if duel.gap < MISLED or duel.sureness < SURELY_MISLED:
             return None
@@ -78,17 +79,15 @@ def misleading(
     has both worlds by heart, and is not torn between them.
     """
     duel = NOTHING_ASKED
-    halves = np.array_split(rng.permutation(len(newest[1])), 2)
-    for learned, asked in (halves, halves[::-1]):
+    for learned, asked in by_halves(newest, rng):
         alone, both = model.copy(), model.copy()
         for each in (alone, both):
             each.begin_anew(rng)
-        some, others = (take_samples(newest, torch.from_numpy(half)) for half in (learned, asked))
         for step in range(TELLER_STEPS):
-            rows, y = drawn(some, TORN_SAMPLES, rng)
+            rows, y = drawn(learned, TORN_SAMPLES, rng)
             alone.descend(F.cross_entropy(alone.network(rows), y))
             teach(both, (rows, y), drawn(older[step % len(older)], TORN_SAMPLES, rng))
-        duel = duel.after(right(both.network, *others), right(alone.network, *others), 1.0)
+        duel = duel.after(right(both.network, *asked), right(alone.network, *asked), 1.0)
     return both, duel
 
 
@@ -153,17 +152,16 @@ def outdated(model: Model, elder: Network, newest: Labelled, rng: np.random.Gene
 
     Of inputs that the elder has known well, only a changed world has more to teach.
     """
-    halves, duel = np.array_split(rng.permutation(len(newest[1])), 2), NOTHING_ASKED
-    if not len(halves[1]):
+    duel = NOTHING_ASKED
+    if len(newest[1]) < 2:
         return duel
-    for learned, asked in (halves, halves[::-1]):
+    for learned, asked in by_halves(newest, rng):
         younger = model.copy()
         younger.take_over(elder)
         for _ in range(TELLER_STEPS):
-            rows, y = drawn(take_samples(newest, torch.from_numpy(learned)), TORN_SAMPLES, rng)
+            rows, y = drawn(learned, TORN_SAMPLES, rng)
             younger.descend(F.cross_entropy(younger.network(rows), y))
-        some = take_samples(newest, torch.from_numpy(asked))
-        duel = duel.after(right(elder, *some), right(younger.network, *some), 1.0)
+        duel = duel.after(right(elder, *asked), right(younger.network, *asked), 1.0)
     return duel
 
 
@@ -292,3 +290,10 @@ def drawn(samples: Labelled, count: int, rng: np.random.Generator) -> Labelled:
     """So many of the samples, or all, in random order."""
     n = len(samples[1])
     return take_samples(samples, torch.from_numpy(rng.choice(n, min(count, n), replace=False)))
+
+
+def by_halves(samples: Labelled, rng: np.random.Generator) -> list[tuple[Labelled, Labelled]]:
+    """Half of the samples and the other half, and the other way round."""
+    halves = np.array_split(rng.permutation(len(samples[1])), 2)
+    some, others = (take_samples(samples, torch.from_numpy(half)) for half in halves)
+    return [(some, others), (others, some)]
