@@ -91,6 +91,13 @@ class Saved:
         """The same; None where None was saved."""
         return self.items(name) if self.has(name) else None
 
+    def counts(self, name: str, least: int, most: int) -> tuple[int, ...]:
+        """Between so many and so many whole numbers, none of them negative."""
+        found = self.items(name)
+        if not least <= len(found) <= most or not all(type(each) is int and each >= 0 for each in found):
+            self.refuse(name, f"must be {least} to {most} whole numbers of 0 or more")
+        return tuple(found)
+
     def entries(self, name: str) -> dict[str, Any]:
         """What a part holds by name, not looked at any further."""
         return dict(self.part(name)._state)

@@ -13,10 +13,11 @@ from scipy.stats import kstest
 
 from smartcl import Batch, InputSpec, build_learner
 from smartcl.learners.adaptive import Adaptive
-from smartcl.learners.committee import AHEAD, EAGER, EAGER_BATCHES, LEAST_OFFERED, whole_steps
+from smartcl.learners.committee import LEAST_OFFERED
 from smartcl.learners.evidence import Duel
 from smartcl.learners.model import Model
 from smartcl.learners.recipe import Recipe
+from smartcl.learners.steps import AHEAD, CATCHES_UP, EAGER, EAGER_BATCHES, eagerness, whole_steps
 from smartcl.learners.weights import Labelled
 from smartcl.learners.worlds import (
     TORN,
@@ -363,15 +364,16 @@ def test_next_to_nothing_misleads_nobody(rows: int) -> None:
 
 def test_a_young_stream_is_learned_more_often_where_guards_do_not_pay() -> None:
     rng, model = np.random.default_rng(9), learner()
-    assert model.eagerness == EAGER
+    assert model.steps()[1] == EAGER * model.recipe.iterations
     x = rng.normal(size=(3000, 2)).astype(np.float32)
     feed(model, x[:500], (np.hypot(*x[:500].T) > 1.2).astype(np.int64))
     accuracy = model.evidence.present.accuracy
     ahead = min(1.0, max(0.0, (accuracy[1] - accuracy[0]) / AHEAD))
-    assert model.eagerness == pytest.approx(1 + (EAGER_BATCHES / 11 - 1) * ahead)
+    assert eagerness(model.batches, accuracy[1] - accuracy[0]) == pytest.approx(1 + (EAGER_BATCHES / 11 - 1) * ahead)
     assert ahead > 0
+    assert model.steps()[1] > model.recipe.iterations
     feed(model, x[500:], (np.hypot(*x[500:].T) > 1.2).astype(np.int64))
-    assert model.eagerness == 1.0
+    assert model.steps()[1] <= CATCHES_UP * model.recipe.iterations
 
 
 def test_a_stray_label_does_not_silence_the_sceptic() -> None:

@@ -14,7 +14,7 @@ import torch
 
 from smartcl.data.batch import Batch, Bools
 from smartcl.data.spec import InputSpec
-from smartcl.learners.committee import PLAIN, SCOUTED_ROWS, saved_counts, whole_steps
+from smartcl.learners.committee import PLAIN, SCOUTED_ROWS
 from smartcl.learners.evidence import ALL_ALIKE, Record
 from smartcl.learners.factory import Method
 from smartcl.learners.learner import Labelled, Learner
@@ -22,6 +22,7 @@ from smartcl.learners.model import Model
 from smartcl.learners.rehearsal import WINDOW, Rehearsal
 from smartcl.learners.sceptic import ROTATION, Taught
 from smartcl.learners.smart import SMART, SmartSettings, schematic
+from smartcl.learners.steps import whole_steps
 from smartcl.learners.weights import narrowed_samples, take_samples
 from smartcl.learners.worlds import (
     Worlds,
@@ -269,7 +270,7 @@ class Adaptive(Rehearsal):
             self.rows_seen = saved.whole("rows_seen", 0)
             self.known_to_scout = saved.whole("known_to_scout", 0, len(self.memory))
             self.calm_until = saved.whole("calm_until", 0)
-            self.changes = saved_counts(saved, "changes", int(self.changed), CHANGES_KEPT)
+            self.changes = saved.counts("changes", int(self.changed), CHANGES_KEPT)
             self.finish_batch()
 
 

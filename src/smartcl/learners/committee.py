@@ -1,14 +1,12 @@
 """Five networks learn one stream, and those who are right more often count more in the answer.
 
-The *guarded* one is a sceptic's. The *plain* one is smaller, without guards, and learns fast. The *line* is a softmax
-regression, the *means* are a line that needs few samples. The *scout* is to know the newest samples only. They are
-asked about each batch before it is learned (the present) and about stored samples that are never learned (the past):
-two sources that need no test label.
+The *guarded* one is a sceptic's, the *plain* one smaller, without guards and fast, the *line* a softmax regression; the
+*means* need few samples, the *scout* is to know the newest only. They are asked about each batch before it is learned
+(the present) and about stored samples that are never learned (the past): two sources that need no test label.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
@@ -24,6 +22,7 @@ from smartcl.learners.model import Model
 from smartcl.learners.pace import USUAL_AFTER
 from smartcl.learners.recipe import Recipe
 from smartcl.learners.sceptic import Sceptic
+from smartcl.learners.steps import catching_up, eagerness, whole_steps
 from smartcl.learners.worlds import is_right, right
 from smartcl.memory.pool import Offer
 from smartcl.network.inputs import Prepared
@@ -57,12 +56,6 @@ ABREAST = 0.8
 UNTOLD, AS_MANY = 0.005, 3.0
 #: After a jump the scout learns for so many batches as if they were worth all steps.
 AWAKE = 10
-#: Of a young stream there is little to learn, and it can be learned more often: those without guards take up to so many
-#: times the steps, fewer with each of so many batches; and after the first few, as far as they are ahead of the guarded
-#: one in the answers to coming batches: where labels are wrong they are not.
-EAGER, EAGER_BATCHES, FIRST_FEW, AHEAD = 5.0, 40, 4, 0.05
-#: Where the scout, who knows nothing of the past, is so far ahead, the plain one takes so many times the steps.
-OUTPACED, CATCHES_UP = 0.1, 2.0
 #: Rows without a share in the answers after which the guarded network gives up, and the others take fewer steps still.
 GIVES_UP, SLOWS_DOWN = 2000, 500
 
@@ -189,23 +182,6 @@ class Committee(Sceptic):
         heard: Bools = torch.stack(alive).any(dim=0).numpy()
         return heard
 
-    @property
-    def eagerness(self) -> float:
-        """How many times the usual steps those without guards take of a young stream."""
-        young, present = max(1.0, min(EAGER, EAGER_BATCHES / (self.batches + 1))), self.evidence.present
-        if self.batches < FIRST_FEW or not present.asked:
-            return young
-        guarded, plain, *_ = present.accuracy
-        return 1 + (young - 1) * float(np.clip((plain - guarded) / AHEAD, 0, 1))
-
-    @property
-    def outpaced(self) -> float:
-        """How many times the usual steps the plain network takes for being behind one that knows the newest alone."""
-        if not self.evidence.present.asked:
-            return 1.0
-        *others, scout = self.evidence.present.accuracy
-        return 1 + (CATCHES_UP - 1) * float(np.clip((scout - max(others[:2])) / OUTPACED, 0, 1))
-
     def steps(self) -> list[int]:
         """How many steps each network takes on a batch: fewer where nothing is left to learn.
 
@@ -221,7 +197,9 @@ class Committee(Sceptic):
             scouting = max(scouting, 1 / 2) / self.evidence.pace.share
         guarded = 0.0 if self.given_up else most
         plain, line = (most * part if part < 1 else max(1.0, most) for part in learning[1:3].tolist())
-        plain, scout = plain * self.eagerness * self.outpaced, most * scouting * self.eagerness
+        knew, knew_plain, *_, scouted = self.evidence.present.accuracy if self.evidence.present.asked else (0.0,) * 3
+        eager, behind = eagerness(self.batches, knew_plain - knew), scouted - max(knew, knew_plain)
+        plain, scout = plain * eager * catching_up(behind), most * scouting * eager
         return [whole_steps(steps, self.batches) for steps in (guarded, plain, line, scout)]
 
     def check(self, batch: Batch) -> Batch:
@@ -316,24 +294,7 @@ class Committee(Sceptic):
             for name, model in zip(self.model_names[1:], self.models[1:], strict=True):
                 model.load_state_dict(saved.entries(name))
             self.evidence = Evidence.from_state(saved.part("evidence"), len(self.model_names))
-            self.idle = saved_counts(saved, "idle", len(self.model_names), len(self.model_names))
+            self.idle = saved.counts("idle", len(self.model_names), len(self.model_names))
             self.looked_back_at = saved.whole("looked_back_at", 0, self.batches)
             self.changed = saved.flag("changed")
             self.finish_batch()
-
-
-def whole_steps(steps: float, batch: int) -> int:
-    """So many steps a batch in the mean, of which this batch takes a whole number.
-
-    >>> [whole_steps(0.4, batch) for batch in range(5)]
-    [0, 0, 1, 0, 1]
-    """
-    return math.floor((batch + 1) * steps) - math.floor(batch * steps)
-
-
-def saved_counts(saved: Saved, name: str, least: int, most: int) -> tuple[int, ...]:
-    """Saved numbers of rows."""
-    found = saved.items(name)
-    if not least <= len(found) <= most or not all(type(rows) is int and rows >= 0 for rows in found):
-        saved.refuse(name, f"must be {least} to {most} numbers of rows")
-    return tuple(found)
