@@ -17,7 +17,16 @@ from smartcl.learners.committee import LEAST_OFFERED
 from smartcl.learners.evidence import Duel
 from smartcl.learners.model import Model
 from smartcl.learners.recipe import Recipe
-from smartcl.learners.steps import AHEAD, CATCHES_UP, EAGER, EAGER_BATCHES, eagerness, whole_steps
+from smartcl.learners.steps import (
+    AHEAD,
+    CATCHES_UP,
+    EAGER,
+    EAGER_BATCHES,
+    ERRING,
+    LEAST_SCOUTING,
+    eagerness,
+    whole_steps,
+)
 from smartcl.learners.weights import Labelled
 from smartcl.learners.worlds import (
     TORN,
@@ -369,11 +378,27 @@ def test_a_young_stream_is_learned_more_often_where_guards_do_not_pay() -> None:
     feed(model, x[:500], (np.hypot(*x[:500].T) > 1.2).astype(np.int64))
     accuracy = model.evidence.present.accuracy
     ahead = min(1.0, max(0.0, (accuracy[1] - accuracy[0]) / AHEAD))
-    assert eagerness(model.batches, accuracy[1] - accuracy[0]) == pytest.approx(1 + (EAGER_BATCHES / 11 - 1) * ahead)
+    erring = min(1.0, (1 - accuracy[1]) / ERRING)
+    expected = 1 + (EAGER_BATCHES / 11 - 1) * ahead * erring
+    assert eagerness(model.batches, accuracy[1] - accuracy[0], 1 - accuracy[1]) == pytest.approx(expected)
     assert ahead > 0
+    assert erring > 0
     assert model.steps()[1] > model.recipe.iterations
     feed(model, x[500:], (np.hypot(*x[500:].T) > 1.2).astype(np.int64))
     assert model.steps()[1] <= CATCHES_UP * model.recipe.iterations
+
+
+def test_who_hardly_errs_is_not_eager_and_scouts_less() -> None:
+    rng, model = np.random.default_rng(9), learner()
+    x = rng.normal(size=(150, 2)).astype(np.float32) + 8 * (np.arange(150) % 2)[:, None].astype(np.float32)
+    feed(model, x, (np.arange(150) % 2).astype(np.int64))
+    errors = 1 - model.evidence.present.accuracy
+    assert errors[1] < ERRING / 5
+    assert errors[-1] < ERRING / 5
+    guarded, plain, _, scout = model.steps()
+    assert guarded == model.recipe.iterations
+    assert plain < 2 * guarded
+    assert scout <= guarded * LEAST_SCOUTING * 2
 
 
 def test_a_stray_label_does_not_silence_the_sceptic() -> None:

@@ -8,18 +8,25 @@ import math
 #: times the steps, fewer with each of so many batches; and after the first few, as far as they are ahead of the guarded
 #: one in the answers to coming batches: where labels are wrong they are not.
 EAGER, EAGER_BATCHES, FIRST_FEW, AHEAD = 5.0, 40, 4, 0.05
+#: Who errs less often than so about what comes next has little left to learn of it; the scout, who is for that alone,
+#: then takes fewer steps, down to so many of them.
+ERRING, LEAST_SCOUTING = 0.05, 0.25
 #: Where the scout, who knows nothing of the past, is so far ahead, the plain one takes so many times the steps.
 OUTPACED, CATCHES_UP = 0.1, 2.0
 
 
-def eagerness(batches: int, ahead: float) -> float:
+def eagerness(batches: int, ahead: float, errors: float) -> float:
     """How many times the steps those without guards take after so many batches, so far ahead of the guarded one.
 
-    >>> eagerness(0, ahead=0.0), eagerness(9, ahead=0.0), eagerness(9, ahead=0.1), eagerness(99, ahead=0.1)
-    (5.0, 1.0, 4.0, 1.0)
+    They err so often about what comes next: the seldomer, the less is left to be eager for.
+
+    >>> [eagerness(batches, ahead, errors=0.2) for batches, ahead in ((0, 0.0), (9, 0.0), (9, 0.1), (99, 0.1))]
+    [5.0, 1.0, 4.0, 1.0]
+    >>> eagerness(2, ahead=0.0, errors=0.0125)
+    2.0
     """
-    young = max(1.0, min(EAGER, EAGER_BATCHES / (batches + 1)))
-    return young if batches < FIRST_FEW else 1 + (young - 1) * share_of(ahead, AHEAD)
+    more = max(1.0, min(EAGER, EAGER_BATCHES / (batches + 1))) - 1
+    return 1 + more * share_of(errors, ERRING) * (1.0 if batches < FIRST_FEW else share_of(ahead, AHEAD))
 
 
 def catching_up(behind: float) -> float:
@@ -29,6 +36,15 @@ def catching_up(behind: float) -> float:
     (1.0, 1.5, 2.0)
     """
     return 1 + (CATCHES_UP - 1) * share_of(behind, OUTPACED)
+
+
+def scouting(errors: float) -> float:
+    """How many of its steps the scout takes that errs so often about what comes next.
+
+    >>> scouting(0.2), scouting(0.025), scouting(0.0)
+    (1.0, 0.5, 0.25)
+    """
+    return max(LEAST_SCOUTING, share_of(errors, ERRING))
 
 
 def share_of(part: float, whole: float) -> float:
