@@ -29,8 +29,8 @@ NAMES = (
     *("scaling", "million", "sparse", "speedup", "planted", "rare", "units", "imports"),
     *("reading", "own_loop", "own_network", "coders", "grading", "before"),
 )
-#: Run by name only: they take long, or need the environment of ``make compat-env``, as the last two do.
-NAMED_ONLY = ("attack", "soak", "easy", "predicting", "peers", "avalanche_replay")
+#: Run by name only: they take long, or need the flu data or, the last two, the environment of ``make compat-env``.
+NAMED_ONLY = ("attack", "soak", "easy", "predicting", "again", "peers", "avalanche_replay")
 
 
 def main() -> None:
