@@ -23,7 +23,7 @@ from smartcl.learners.steps import (
     EAGER,
     EAGER_BATCHES,
     ERRING,
-    LEAST_SCOUTING,
+    LEAST_WATCHFUL,
     eagerness,
     whole_steps,
 )
@@ -398,7 +398,7 @@ def test_who_hardly_errs_is_not_eager_and_scouts_less() -> None:
     guarded, plain, _, scout = model.steps()
     assert guarded == model.recipe.iterations
     assert plain < 2 * guarded
-    assert scout <= guarded * LEAST_SCOUTING * 2
+    assert scout <= guarded * LEAST_WATCHFUL * 2
 
 
 def test_a_stray_label_does_not_silence_the_sceptic() -> None:

@@ -22,7 +22,7 @@ from smartcl.learners.model import Model
 from smartcl.learners.pace import USUAL_AFTER
 from smartcl.learners.recipe import Recipe
 from smartcl.learners.sceptic import Sceptic
-from smartcl.learners.steps import catching_up, eagerness, scouting, whole_steps
+from smartcl.learners.steps import catching_up, eagerness, watchfulness, whole_steps
 from smartcl.learners.worlds import is_right, right
 from smartcl.memory.pool import Offer
 from smartcl.network.inputs import Prepared
@@ -193,16 +193,15 @@ class Committee(Sceptic):
         shares, abreast = self.shares, deserved >= ABREAST * deserved.max()
         learning = np.where(abreast, np.where(shares[:-1] > 0, 1.0, 1 / 2), unheard[:-1])
         knew, knew_plain, *_, scouted = self.evidence.present.accuracy if self.evidence.present.asked else (0.0,) * 3
-        abroad = 1.0 if shares[-1] >= ABREAST * shares.max() else max(1 / 3, unheard[-1])
-        abroad *= scouting(1 - scouted)
+        scouting = 1.0 if shares[-1] >= ABREAST * shares.max() else max(1 / 3, unheard[-1])
+        scouting *= watchfulness(1 - scouted)
         if self.evidence.alert.since < AWAKE:  # the scout has begun anew
-            abroad = max(abroad, 1 / 2) / self.evidence.pace.share
+            scouting = max(scouting, 1 / 2) / self.evidence.pace.share
         guarded = 0.0 if self.given_up else most
         plain, line = (most * part if part < 1 else max(1.0, most) for part in learning[1:3].tolist())
         eager = eagerness(self.batches, knew_plain - knew, 1 - knew_plain)
-        behind = scouted - max(knew, knew_plain)
-        plain, scout = plain * eager * catching_up(behind), most * abroad * eager
-        return [whole_steps(steps, self.batches) for steps in (guarded, plain, line, scout)]
+        plain = plain * eager * catching_up(scouted - max(knew, knew_plain))
+        return [whole_steps(steps, self.batches) for steps in (guarded, plain, line, most * scouting * eager)]
 
     def check(self, batch: Batch) -> Batch:
         self._arrived = super().check(batch)

@@ -10,7 +10,7 @@ import math
 EAGER, EAGER_BATCHES, FIRST_FEW, AHEAD = 5.0, 40, 4, 0.05
 #: Who errs less often than so about what comes next has little left to learn of it; the scout, who is for that alone,
 #: then takes fewer steps, down to so many of them.
-ERRING, LEAST_SCOUTING = 0.05, 0.25
+ERRING, LEAST_WATCHFUL = 0.05, 0.25
 #: Where the scout, who knows nothing of the past, is so far ahead, the plain one takes so many times the steps.
 OUTPACED, CATCHES_UP = 0.1, 2.0
 
@@ -38,13 +38,13 @@ def catching_up(behind: float) -> float:
     return 1 + (CATCHES_UP - 1) * share_of(behind, OUTPACED)
 
 
-def scouting(errors: float) -> float:
+def watchfulness(errors: float) -> float:
     """How many of its steps the scout takes that errs so often about what comes next.
 
-    >>> scouting(0.2), scouting(0.025), scouting(0.0)
+    >>> watchfulness(0.2), watchfulness(0.025), watchfulness(0.0)
     (1.0, 0.5, 0.25)
     """
-    return max(LEAST_SCOUTING, share_of(errors, ERRING))
+    return max(LEAST_WATCHFUL, share_of(errors, ERRING))
 
 
 def share_of(part: float, whole: float) -> float:
