@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -19,6 +19,7 @@ from smartcl.learners.class_counts import ClassCounts
 from smartcl.learners.extra_columns import check_logits, check_task
 from smartcl.learners.ids import id_column, id_dtype, saved_with_ids
 from smartcl.learners.model import Model
+from smartcl.learners.reading import read_once, row_cells
 from smartcl.learners.recipe import Recipe
 from smartcl.learners.transaction import Transactional
 from smartcl.learners.weights import ClassWeight, class_weights, weight_of, weighted, weighted_cross_entropy
@@ -137,8 +138,8 @@ class Learner(Transactional):
 
     def learn(self, new: Labelled, task: int | None) -> None:
         """All steps on a batch; its task is a hint that boundary-free learners never read."""
-        for _ in range(self.recipe.iterations):
-            self.train_step(new, self.draw_replay())
+        for replay in self.recalled_for(self.draw_replays()):
+            self.train_step(new, replay)
 
     def train_step(self, new: Labelled, replay: Labelled | None) -> None:
         """One step on the batch and what the memory replays: together, or one after the other."""
@@ -160,12 +161,17 @@ class Learner(Transactional):
         """The samples with what each is to count, where they do not all count the same."""
         return weighted(samples, own, class_weights(self.class_weight, self.counts))
 
-    def draw_replay(self) -> Labelled | None:
-        """Stored samples, drawn without replacement."""
-        count = min(self.recipe.replay, len(self.memory))
-        if not count:
-            return None
-        return self.recall(self.memory.store, self.rng.choice(len(self.memory), count, replace=False))
+    def draw_replays(self) -> list[Ints]:
+        """The stored samples of every step, each step's drawn without replacement."""
+        held = len(self.memory)
+        count = min(self.recipe.replay, held)
+        steps = range(self.recipe.iterations)
+        return [self.rng.choice(held, count, replace=False) if count else np.zeros(0, np.int64) for _ in steps]
+
+    def recalled_for(self, draws: Sequence[Ints]) -> Iterator[Labelled | None]:
+        """The stored samples at these places, step by step."""
+        store = self.memory.store
+        return read_once(draws, partial(self.recall, store), row_cells(store))
 
     @property
     def judge(self) -> Model:

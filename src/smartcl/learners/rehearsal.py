@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 import torch
 import torch.nn.functional as F
@@ -14,7 +12,7 @@ from smartcl.learners.class_means import between_means
 from smartcl.learners.committee import ASKED_EVERY, LINE, SCOUT, SLOWS_DOWN, Committee
 from smartcl.learners.learner import Labelled
 from smartcl.learners.model import Model
-from smartcl.learners.weights import take_samples, weight_of, weighted_mean
+from smartcl.learners.weights import weight_of, weighted_mean
 from smartcl.network.arithmetic import rounding, worth_rounding
 from smartcl.network.inputs import join_alike
 from smartcl.network.line import Line
@@ -100,14 +98,6 @@ class Rehearsal(Committee):
             draws.append(newest[last - np.minimum(ages, last)])
         for replay in self.recalled_for(draws):
             self.teach(self.scout, new, replay)
-
-    def recalled_for(self, draws: list[Ints]) -> Iterator[Labelled | None]:
-        """The samples at these places, step by step; every one of them is read once."""
-        places = np.unique(np.concatenate([*draws, np.zeros(0, dtype=np.int64)]))
-        stored = self.recall(self.memory.store, places) if len(places) else None
-        for draw in draws:
-            found = torch.from_numpy(np.searchsorted(places, draw))
-            yield None if stored is None else take_samples(stored, found)
 
     def teach(self, model: Model, new: Labelled, replay: Labelled | None) -> None:
         """One step of a network without guards."""

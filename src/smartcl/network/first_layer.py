@@ -37,8 +37,9 @@ class MatrixLayer(nn.Module):
         self.bias.copy_(initial.bias(n_features, width))
 
     def forward(self, *parts: Prepared) -> torch.Tensor:
-        if len(parts) == 1 and isinstance(parts[0], torch.Tensor) and not torch.is_autocast_enabled("cpu"):
-            return torch.addmm(self.bias, parts[0], self.weight)
+        plain = [part for part in parts if isinstance(part, torch.Tensor)]
+        if len(plain) == len(parts) and not torch.is_autocast_enabled("cpu"):
+            return torch.addmm(self.bias, plain[0] if len(plain) == 1 else torch.cat(plain), self.weight)
         dense = [part for part in parts if not isinstance(part, SparseInput)]
         if dense:
             if len(dense) < len(parts):

@@ -26,17 +26,31 @@ def result():
 
 def test_what_is_kept_says_what_the_run_said(result):
     kept = compacted(result)
-    assert kept.keys() == result.keys()
+    assert kept.keys() == result.keys() - {"task_names"}
     assert all(kept[score] == result[score] for score in SCORES)
     assert kept["accuracy_per_task"] == pytest.approx(result["accuracy_per_task"], rel=1e-3)
     for name, line in result["references"].items():
-        assert kept["references"][name] == {score: line[score] for score in SCORES}
+        assert kept["references"][name] == pytest.approx({score: line[score] for score in SCORES}, rel=1e-3)
     assert KeywordStudy.of(kept).tops == KeywordStudy.of(result).tops
     assert max(map(len, kept["keywords"]["features"])) == TOP
     whole, history = result["memory_history"], kept["memory_history"]
     assert history["batches"] == sorted(set(history["batches"]))
     assert history["samples"][-1] == whole["samples"][-1]
     assert len(json.dumps(kept)) < len(json.dumps(result)) / 2
+
+
+@pytest.mark.parametrize(
+    ("names", "gone"),
+    [
+        ({"seed": 1}, {"keywords"}),
+        ({"noise": "flip:0.2"}, {"keywords", "constraint_history"}),
+        ({"seed": 3}, {"keywords", "constraint_history", "memory_history"}),
+    ],
+)
+def test_how_a_run_went_is_kept_of_the_first_seeds_alone(result, names, gone):
+    kept = compacted({**result, "spec": {**result["spec"], **names}})
+    assert kept.keys() == result.keys() - {"task_names"} - gone
+    assert all(kept[score] == result[score] for score in SCORES)
 
 
 def test_to_compact_again_changes_nothing(result, tmp_path):

@@ -157,7 +157,7 @@ def test_a_file_that_says_too_much_is_shortened_where_it_is(tmp_path: Path) -> N
     results.path(spec).write_text(json.dumps(whole))
     made = migrate(tmp_path)
     assert (made.current, made.rewritten) == ((results.path(spec),), (results.path(spec),))
-    assert results.load(spec) == {**whole, "accuracy_matrix": [[90.12]]}
+    assert results.load(spec) == {**whole, "accuracy_matrix": [[90.1]]}
     assert migrate(tmp_path).rewritten == ()
 
 

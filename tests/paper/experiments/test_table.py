@@ -109,7 +109,7 @@ def test_rows_beyond_the_paper_ask_for_five_seeds_and_joint_training_for_one_mem
         seeds.setdefault(spec.method, set()).add(spec.seed)
     assert {method: len(of) for method, of in seeds.items()} == {
         **dict.fromkeys(("gss-clust", "fss-clust", "gss-iqp", "gss-greedy", "smart-paper", "smart"), 10),
-        **dict.fromkeys(("er", "gdumb", "der++", "er-ace", "er-smart", "der++-smart", "joint", "joint-smart"), 5),
+        **dict.fromkeys(("er", "gdumb", "der++", "er-smart", "der++-smart", "joint", "joint-smart"), 5),
     }
     assert {spec.seed for spec in table1.specs(4) if spec.method == "er"} == {0, 1, 2, 3}
     assert len({spec for spec in table1.specs() if spec.method == "joint"}) == 5

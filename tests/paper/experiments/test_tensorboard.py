@@ -123,7 +123,7 @@ def test_a_table_writes_one_event_file_for_each_run_that_is_there(run, tmp_path,
     assert call(["reproduce", "table1", "--json", *where]) == 0
     assert "event files of 1 run below" in capsys.readouterr().err
     (path,) = (tmp_path / "events").rglob("events.out.tfevents.*")
-    assert read_back(path)["accuracy/task_1"][1] == pytest.approx(result["accuracy_matrix"][0][0], rel=1e-3)
+    assert read_back(path)["accuracy/task_1"][1] == pytest.approx(result["accuracy_matrix"][0][0], abs=0.05)
 
 
 def test_showing_writes_no_event_files(tmp_path, capsys):

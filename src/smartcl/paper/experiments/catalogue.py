@@ -22,7 +22,7 @@ from smartcl.paper.experiments.streams import STREAM_RUNS, streams_data
 from smartcl.paper.experiments.table import Counted, Table, paired_differences, results_of
 from smartcl.paper.experiments.theory import THEORY_RUNS, theory_data
 from smartcl.paper.experiments.tuning import STEP_RUNS, STRENGTH_RUNS, step_data, strength_data
-from smartcl.paper.experiments.unseen_tables import FASHION_TABLE, FRESH_TABLE
+from smartcl.paper.experiments.unseen_tables import FASHION_CLASSES_TABLE, FASHION_TABLE, FRESH_TABLE
 
 TABLES: dict[str, Table] = {
     **PAPER_TABLES,
@@ -31,6 +31,7 @@ TABLES: dict[str, Table] = {
     CLASSES_TABLE.name: CLASSES_TABLE,
     FRESH_TABLE.name: FRESH_TABLE,
     FASHION_TABLE.name: FASHION_TABLE,
+    FASHION_CLASSES_TABLE.name: FASHION_CLASSES_TABLE,
     PRECISION_TABLE.name: PRECISION_TABLE,
     STREAM_RUNS.name: STREAM_RUNS,
 }

@@ -1,7 +1,8 @@
 """What a result file keeps of a run: all that tables and figures show, to the digits that mean something.
 
 A run says more than that (``smartcl run --json`` prints all of it): a look at its memory every other batch, its hundred
-strongest features after each task, seventeen digits of every number. Single scores stay as they are.
+strongest features after each task, the names of the tasks, seventeen digits of every number. Single scores stay as they
+are. Curves are means over the first few seeds, and features are shown of one run: of others a file keeps the scores.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from smartcl.paper.experiments.measures import SCORES
 DIGITS = 4
 #: How many looks along a stream are kept, about.
 LOOKS = 25
+#: Of how many seeds they are kept.
+LOOKED_SEEDS = 3
 #: What is kept of each look at the memory.
 MEMORY_COLUMNS = ("batches", "samples", "bytes", "features", "purity")
 
@@ -24,9 +27,22 @@ def compacted(result: Mapping[str, Any]) -> dict[str, Any]:
     """The result as its file has it; of a file's own result, the same again.
 
     >>> compacted({"accuracy": 97.87234042553192, "accuracy_matrix": [[97.87234042553192]]})
-    {'accuracy': 97.87234042553192, 'accuracy_matrix': [[97.87]]}
+    {'accuracy': 97.87234042553192, 'accuracy_matrix': [[97.9]]}
     """
-    return {name: COMPACTED.get(name, _as_it_is)(value) for name, value in result.items()}
+    left_out = _left_out(result.get("spec", {}))
+    return {name: COMPACTED.get(name, _as_it_is)(value) for name, value in result.items() if name not in left_out}
+
+
+def _left_out(spec: Mapping[str, Any]) -> set[str]:
+    """Which entries this run's file does without.
+
+    >>> sorted(_left_out({"seed": 0, "noise": "flip:0.1"})), len(_left_out({"seed": 3, "noise": "none"}))
+    (['constraint_history', 'keywords', 'task_names'], 4)
+    """
+    seed, clean = spec.get("seed", 0), spec.get("noise", "none") == "none"
+    shown = {"memory_history": seed < LOOKED_SEEDS, "constraint_history": seed < LOOKED_SEEDS and clean}
+    shown |= {"keywords": seed == 0 and clean, "task_names": False}
+    return {name for name, kept in shown.items() if not kept}
 
 
 def rounded(value: Any) -> Any:
@@ -71,7 +87,14 @@ def _strongest(keywords: dict[str, Any]) -> dict[str, Any]:
 
 def _means(references: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
     """Of each reference line what tables show: the means over the tasks."""
-    return {name: {score: line[score] for score in SCORES if score in line} for name, line in references.items()}
+    return {
+        name: {score: rounded(line[score]) for score in SCORES if score in line} for name, line in references.items()
+    }
+
+
+def _tenths(matrix: list[list[float]]) -> list[list[float]]:
+    """Test sets are too small for more."""
+    return [[round(value, 1) for value in row] for row in matrix]
 
 
 def _as_it_is(value: Any) -> Any:
@@ -79,7 +102,7 @@ def _as_it_is(value: Any) -> Any:
 
 
 COMPACTED: dict[str, Callable[[Any], Any]] = {
-    "accuracy_matrix": rounded,
+    "accuracy_matrix": _tenths,
     **{f"{score}_per_task": rounded for score in SCORES},
     "memory_history": _memory,
     "constraint_history": thinned,

@@ -37,7 +37,7 @@ FSS_ON_LOGITS = Row("FSS-Clust on logits", "fss-clust", {"layer": "logits"}, pri
 FSS_MEMORY_FIRST = Row(
     "FSS-Clust, memory first", "fss-clust", {"memory_first": True}, printed="FSS-Clust", seeds=BEYOND_SEEDS
 )
-SMART_EXACT = Row("smart, values exact", "smart", EXACT_VALUES)
+SMART_EXACT = Row("smart, values exact", "smart", EXACT_VALUES, seeds=BEYOND_SEEDS)
 SMART_ROWS = (Row("SMART, paper's settings", "smart-paper", printed="SMART"), Row("smart", "smart"), SMART_EXACT)
 #: The memories of others, learned from as ``smart`` learns: what its memory buys, apart from its training.
 AS_SMART_LEARNS = (
@@ -50,7 +50,7 @@ JOINT = (
     Row("joint training, smart's training", "joint-smart", at={"memory": "300 samples"}, seeds=BEYOND_SEEDS),
 )
 BEYOND = (
-    *(Row(name, name.lower(), seeds=BEYOND_SEEDS) for name in ("ER", "GDumb", "DER++", "ER-ACE")),
+    *(Row(name, name.lower(), seeds=BEYOND_SEEDS) for name in ("ER", "GDumb", "DER++")),
     *AS_SMART_LEARNS,
     *JOINT,
 )

@@ -97,7 +97,7 @@ def test_a_node_killed_in_the_middle_loses_nothing(tmp_path, cluster):
             result, here = results.load(one), attempt(run, one).result
             assert result is not None
             assert here is not None
-            assert result["accuracy_matrix"] == rounded(here["accuracy_matrix"])
+            assert result["accuracy_per_task"] == rounded(here["accuracy_per_task"])
             assert "_ray_pkg_" in result["sources"]  # the driver's own sources, sent along
             assert result["threads"] == 1
 
