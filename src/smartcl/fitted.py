@@ -18,7 +18,8 @@ from smartcl.data.spec import InputSpec
 from smartcl.encoding import Encoding
 from smartcl.learners.factory import Factory, Method
 from smartcl.learners.forgetting import relearn
-from smartcl.learners.learner import MOST_CLASSES, Learner
+from smartcl.learners.learner import Learner
+from smartcl.learners.learner_state import MOST_CLASSES
 from smartcl.learners.methods import check_registered, method_of, registered_name
 from smartcl.references import saved_code
 from smartcl.saved import Saved

@@ -19,7 +19,8 @@ from smartcl.data.batch import Batch, Ints
 from smartcl.data.spec import InputSpec
 from smartcl.learners.extra_columns import MAX_TASK, logits_column, of_other_tasks, task_column, widen_logits
 from smartcl.learners.factory import Method
-from smartcl.learners.learner import MOST_CLASSES, Labelled, Learner
+from smartcl.learners.learner import Labelled, Learner
+from smartcl.learners.learner_state import MOST_CLASSES
 from smartcl.learners.recipe import Training
 from smartcl.memory.schematic_memory import ExtraColumns, Observation
 from smartcl.network.inputs import Prepared

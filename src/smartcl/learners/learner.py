@@ -16,8 +16,9 @@ from smartcl.data.spec import InputSpec
 from smartcl.learners.candidate_view import CandidateView
 from smartcl.learners.checks import check_batch, check_rows, flat_rows, largest
 from smartcl.learners.class_counts import ClassCounts
-from smartcl.learners.extra_columns import check_logits, check_task
-from smartcl.learners.ids import id_column, id_dtype, saved_with_ids
+from smartcl.learners.extra_columns import check_task
+from smartcl.learners.ids import id_column
+from smartcl.learners.learner_state import load_state, state_of
 from smartcl.learners.model import Model
 from smartcl.learners.reading import read_once, row_cells
 from smartcl.learners.recipe import Recipe
@@ -34,11 +35,9 @@ from smartcl.network.plain import PlainNetwork, PlainPool, plain_network
 from smartcl.network.scaling import InputScale
 from smartcl.network.wrapped import ModuleSource
 from smartcl.regularizers.regularizer import Regularizer
-from smartcl.saved import Saved, generator_state
+from smartcl.saved import Saved
 
 PREDICT_ROWS = 2048
-#: More than any network here has: a saved count beyond it is damage.
-MOST_CLASSES = 2**20
 
 
 class Learner(Transactional):
@@ -284,43 +283,12 @@ class Learner(Transactional):
     def state_dict(self) -> dict[str, Any]:
         """All that the future depends on."""
         with self._lock:
-            return {
-                "n_classes": self.spec.n_classes,
-                "scale": None if self.scale is None else self.scale.state_dict(),
-                "batches": self.batches,
-                "counts": self.counts.widened(self.spec.n_classes).state_dict(),
-                "weighted": self.weighted,
-                "model": self.model.state_dict(),
-                "memory": self.memory.state_dict(),
-                "rng": self.rng.bit_generator.state,
-            }
+            return state_of(self)
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Go on as the learner that gave this state would have, bit for bit; a state that does not fit is refused."""
-        saved = Saved(state, "learner")
         with self.all_or_nothing():
-            n_classes = saved.whole("n_classes", self.spec.n_classes, MOST_CLASSES)
-            if n_classes > self.spec.n_classes:
-                self.add_classes(n_classes)
-            self.begin_batch()
-            self.batches = saved.whole("batches", 0)
-            self.scale = self._loaded_scale(saved)
-            self.model.load_state_dict(saved.entries("model"))
-            self.counts = ClassCounts.from_state(saved.part("counts"), n_classes)
-            self.weighted = saved.flag("weighted")
-            beside = {"weight": "float32"} if self.weighted else {}
-            self.keeps_ids = saved_with_ids(saved)
-            beside |= id_dtype(self)
-            extra = None if self.extra_dtypes is None else {**self.extra_dtypes, **beside}
-            self.memory.load_state_dict(saved.part("memory"), n_classes, extra)
-            check_logits(self.memory.store, self.model.network.n_outputs)
-            self.rng.bit_generator.state = generator_state(saved.part("rng"))
-            self.finish_batch()
-
-    def _loaded_scale(self, saved: Saved) -> InputScale | None:
-        if saved.has("scale") != (self.scale is not None):
-            saved.refuse("scale", "must be there for a stream whose scale is learned, and only for it")
-        return None if self.scale is None else self.scale.loaded(saved.part("scale"))
+            load_state(self, Saved(state, "learner"))
 
 
 def probabilities(logits: torch.Tensor) -> torch.Tensor:
