@@ -223,10 +223,8 @@ class Committee(Sceptic):
         """Ask all who learn about a batch, before it is learned, and about the past; which answers were right."""
         rows, y = new
         likely = [probabilities(model.predictor(rows)) for model in self.models]
-        answers = [is_right(each, y) for each in likely]
-        answered = is_right(
-            torch.stack([s * each for s, each in zip(self.shares.tolist(), likely, strict=True)]).sum(0), y
-        )
+        pooled = torch.stack([s * each for s, each in zip(self.shares.tolist(), likely, strict=True)]).sum(0)
+        answers, answered = [is_right(each, y) for each in likely], is_right(pooled, y)
         before, kept = self.evidence, (1 - 1 / SCOUTED_ROWS) ** len(y)
         alert = before.alert.after(float(1 - answers[-1].mean()), len(y))
         present = before.present.weaker(AFTER_JUMP) if alert.jumped else before.present
