@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from smartcl.paper.experiments.default_tables import SEEDS
 from smartcl.paper.experiments.paper_tables import BEYOND_SEEDS, JOINT, foreign, memory
 from smartcl.paper.experiments.spec import RunSpec
 from smartcl.paper.experiments.table import Row, Table
@@ -59,5 +58,5 @@ FASHION_CLASSES_TABLE = Table(
     ("300",),
     memory,
     {},
-    seeds=SEEDS,
+    seeds=BEYOND_SEEDS,
 )
