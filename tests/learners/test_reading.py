@@ -56,7 +56,7 @@ def test_no_more_is_read_at_a_time_than_allowed(monkeypatch):
         return torch.zeros(len(places), 10), torch.zeros(len(places), dtype=torch.int64)
 
     draws = [np.arange(first, first + 4) for first in range(0, 40, 4)]
-    assert len(list(read_once(draws, read, row_cells=10))) == 10
+    assert len(list(read_once(draws, read, width=10))) == 10
     assert max(asked) * 10 <= 100
     assert sum(asked) == 40
 

@@ -15,12 +15,12 @@ from smartcl.memory import SampleStore
 READ_CELLS = 2**22
 
 
-def read_once(draws: Sequence[Ints], read: Callable[[Ints], Labelled], row_cells: int) -> Iterator[Labelled | None]:
+def read_once(draws: Sequence[Ints], read: Callable[[Ints], Labelled], width: int) -> Iterator[Labelled | None]:
     """The samples at these places, step by step; None where none were drawn.
 
-    Those of as many steps as ``READ_CELLS`` allows are read together, each of them once.
+    Those of as many steps as ``READ_CELLS`` allows, for rows of this width, are read together, each of them once.
     """
-    at_once = max(1, READ_CELLS // max(1, max(map(len, draws), default=0) * row_cells))
+    at_once = max(1, READ_CELLS // max(1, max(map(len, draws), default=0) * width))
     for first in range(0, len(draws), at_once):
         some = draws[first : first + at_once]
         places = np.unique(np.concatenate(some))
