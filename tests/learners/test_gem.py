@@ -86,13 +86,16 @@ def gradients(learner, batch: Batch) -> torch.Tensor:
     return torch.cat([part.flatten() for part in torch.autograd.grad(loss, list(network.parameters()))])
 
 
-def opposed(build, **settings):
-    """A learner of three tasks that fit its memory, and a batch of a fourth with the labels of the first turned."""
+def opposed(build, steps=1, **settings):
+    """A learner of three tasks that fit its memory, and a batch of a fourth with the labels of the first turned.
+
+    It will take so many steps on it.
+    """
     learner = build(small_spec(), 10**6, 0, **{**SMALL, "hidden": (12, 7), "iterations": 20, **settings})
     first, *others = small_batches(3)
     for task, batch in enumerate((first, *others)):
         learner.observe(Batch(batch.x, batch.y, task))
-    learner.recipe = learner.recipe.__class__(**{**learner.recipe.__dict__, "iterations": 1})
+    learner.recipe = learner.recipe.__class__(**{**learner.recipe.__dict__, "iterations": steps})
     past = [Batch(batch.x, batch.y) for batch in (first, *others)]
     return learner, past, Batch(first.x + 0.1, 1 - first.y, task=3)
 
@@ -107,14 +110,16 @@ def stepped(learner, gradient: torch.Tensor) -> dict[str, torch.Tensor]:
     return {name: value.detach().clone() for name, value in network.named_parameters()}
 
 
-def test_a_gem_step_follows_the_projected_gradient():
-    learner, past, batch = opposed(gem)
-    stored = torch.stack([gradients(learner, task) for task in past]).double().numpy()
-    g = gradients(learner, batch).double().numpy()
-    assert (stored @ g < 0).any(), "the batch must oppose a task"
-    turned = g + solved_by_piqp(stored @ stored.T, stored @ g, margin=0.5) @ stored
-    reference, _, _ = opposed(gem)
-    expected = stepped(reference, torch.from_numpy(turned).float())
+@pytest.mark.parametrize("steps", [1, 3])
+def test_gem_follows_the_projected_gradient(steps):
+    learner, _, batch = opposed(gem, steps)
+    reference, past, _ = opposed(gem)
+    for _ in range(steps):
+        stored = torch.stack([gradients(reference, task) for task in past]).double().numpy()
+        g = gradients(reference, batch).double().numpy()
+        assert (stored @ g < 0).any(), "the batch must oppose a task"
+        turned = g + solved_by_piqp(stored @ stored.T, stored @ g, margin=0.5) @ stored
+        expected = stepped(reference, torch.from_numpy(turned).float())
     learner.observe(batch)
     for name, value in learner.model.network.named_parameters():
         torch.testing.assert_close(value.detach(), expected[name], atol=1e-5, rtol=0)

@@ -28,7 +28,7 @@ from smartcl.learners.factory import Method
 from smartcl.learners.learner import Labelled, Learner
 from smartcl.learners.recipe import Training
 from smartcl.memory.schematic_memory import ExtraColumns
-from smartcl.network.gradients import sample_gradients
+from smartcl.network.gradients import Products, multiplied_once, sample_gradients
 from smartcl.selection.fair_shares import TaskShares, positions_by
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -71,10 +71,14 @@ def project_on_one(K: Floats, c: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Guard:
-    """Stored samples, and how they are averaged: row ``t`` of ``means`` has ``1/n_t`` at those of task ``t``."""
+    """Stored samples, and how they are averaged: row ``t`` of ``means`` has ``1/n_t`` at those of task ``t``.
+
+    They stay the same for all steps of a batch, and so do the ``products`` of their inputs.
+    """
 
     samples: Labelled
     means: torch.Tensor
+    products: Products = field(default_factory=multiplied_once)
 
     @classmethod
     def by(cls, numbers: Ints, samples: Labelled) -> Guard:
@@ -142,7 +146,7 @@ class GEM(Learner):
     def turn(self, new: Labelled, guard: Guard) -> torch.Tensor | None:
         """How much of each mean gradient of the guard to add; None if the step opposes none of them."""
         network = self.model.network
-        stored = sample_gradients(network, *guard.samples)
+        stored = sample_gradients(network, *guard.samples, guard.products)
         c = guard.means @ stored.gram(sample_gradients(network, *new)).mean(dim=1)
         if bool((c >= 0).all()):
             return None
@@ -162,11 +166,11 @@ class AGEM(GEM):
     def learn(self, new: Labelled, task: int | None) -> None:
         past = of_other_tasks(self.memory.store, task)
         count = min(self.recipe.replay, len(past))
-        for _ in range(self.recipe.iterations):
-            self.guarded_step(new, self.guard(self.rng.choice(past, count, replace=False)) if count else None)
-
-    def guard(self, index: Ints) -> Guard:
-        return Guard.by(np.zeros_like(index), self.recall(self.memory.store, index))
+        steps = range(self.recipe.iterations)
+        draws = [self.rng.choice(past, count, replace=False) if count else past[:0] for _ in steps]
+        for samples in self.recalled_for(draws):
+            guard = None if samples is None else Guard.by(np.zeros(count, dtype=np.int64), samples)
+            self.guarded_step(new, guard)
 
     def solve(self, K: Floats, c: Floats) -> Floats:
         return project_on_one(K, c)

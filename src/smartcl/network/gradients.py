@@ -7,9 +7,9 @@ for all samples, then matrix products.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol, Self
+from typing import Protocol, Self, TypeAlias
 
 import numpy as np
 import torch
@@ -47,6 +47,29 @@ class SampleGradients(Protocol):
         ...
 
 
+#: From two blocks of rows to the inner products of their pairs.
+Products: TypeAlias = Callable[[Prepared, Prepared], torch.Tensor]
+
+
+def multiplied_once(multiply: Products = inner_products) -> Products:
+    """The same for blocks that stay as they are while the network moves: each pair of them is multiplied once.
+
+    >>> products, rows = multiplied_once(), torch.ones(2, 3)
+    >>> products(rows, rows) is products(rows, rows), products(rows, rows.clone()) is products(rows, rows)
+    (True, False)
+    """
+    known: list[tuple[Prepared, Prepared, torch.Tensor]] = []
+
+    def products(a: Prepared, b: Prepared) -> torch.Tensor:
+        for one, other, result in known:
+            if one is a and other is b:
+                return result
+        known.append((a, b, multiply(a, b)))
+        return known[-1][2]
+
+    return products
+
+
 @dataclass(frozen=True)
 class Trace:
     """What an MLP's per-sample gradients are made of: each layer's input and the loss's slope at its output."""
@@ -54,6 +77,7 @@ class Trace:
     first: Prepared
     inputs: list[torch.Tensor]
     deltas: list[torch.Tensor]
+    products: Products = inner_products
 
     def __len__(self) -> int:
         return len(self.deltas[0])
@@ -71,7 +95,7 @@ class Trace:
         return [Trace(first, [v[i] for v in inputs], [v[i] for v in deltas]) for i, first in enumerate(firsts)]
 
     def gram(self, other: Trace) -> torch.Tensor:
-        total = (1 + inner_products(self.first, other.first)) * (self.deltas[0] @ other.deltas[0].T)
+        total = (1 + self.products(self.first, other.first)) * (self.deltas[0] @ other.deltas[0].T)
         for mine, theirs, delta, slope in zip(
             self.inputs, other.inputs, self.deltas[1:], other.deltas[1:], strict=True
         ):
@@ -86,20 +110,22 @@ class Trace:
 
 
 @torch.no_grad()
-def trace(network: MLP, rows: Prepared, y: torch.Tensor) -> Trace:
+def trace(network: MLP, rows: Prepared, y: torch.Tensor, products: Products = inner_products) -> Trace:
     """One forward pass, and the slopes of each sample's cross-entropy carried back layer by layer."""
     values = network.pre_activations(rows)
     deltas = [values[-1].softmax(dim=1) - F.one_hot(y, values[-1].shape[1])]
     for layer, value in zip(reversed(network.layers), reversed(values[:-1]), strict=True):
         assert isinstance(layer, nn.Linear)
         deltas.append((deltas[-1] @ layer.weight).mul_(value > 0))
-    return Trace(rows, [F.relu(value) for value in values[:-1]], deltas[::-1])
+    return Trace(rows, [F.relu(value) for value in values[:-1]], deltas[::-1], products)
 
 
-def sample_gradients(network: Network, rows: Prepared, y: torch.Tensor) -> SampleGradients:
+def sample_gradients(
+    network: Network, rows: Prepared, y: torch.Tensor, products: Products = inner_products
+) -> SampleGradients:
     """Of each sample's cross-entropy, in the form that suits the network."""
     if isinstance(network, MLP):
-        return trace(network, rows, y)
+        return trace(network, rows, y, products)
     assert isinstance(network, WrappedNetwork)
     return module_gradients(network.still(), network.images(rows), y, summed_cross_entropy)
 
