@@ -9,10 +9,11 @@ from importlib import import_module
 
 #: What the memory stands on.
 BENEATH_MEMORY = {
-    *("smartcl", "smartcl.data", "smartcl.errors", "smartcl.references", "smartcl.saved", "smartcl.settings"),
+    *("smartcl", "smartcl.data", "smartcl.errors", "smartcl.references", "smartcl.saved"),
+    *("smartcl.setting_kinds", "smartcl.settings"),
 }
 #: What a memory is made of, and beneath it: past it, something was loaded that a memory does not need.
-MOST_MODULES = 30
+MOST_MODULES = 32
 
 TOOLS_AND_PAPER = ("smartcl.cli", "smartcl.events", "smartcl.files", "smartcl.paper")
 NOT_FOR_EVERYBODY = {"matplotlib", "onnx", "piqp", "pyarrow", "ray", "river", "rich", "tensorboardX", "typer"}

@@ -18,7 +18,8 @@ from smartcl.estimator_input import own_settings
 from smartcl.fitted import Built
 from smartcl.paper.experiments.spec import RunSpec
 from smartcl.selection.trusted import Trusted
-from smartcl.settings import SETTINGS, Flag, Real, Whole, Widths
+from smartcl.setting_kinds import Flag, Real, Whole, Widths
+from smartcl.settings import SETTINGS
 
 EVERY_SETTING = [(method, name) for method in METHODS for name in METHODS[method].parameters]
 every_setting = pytest.mark.parametrize(("method", "name"), EVERY_SETTING)

@@ -19,7 +19,8 @@ from smartcl.learners.methods import check_registered, find_method, registered_n
 from smartcl.learners.weights import ClassWeight
 from smartcl.references import Code, saved_code
 from smartcl.saved import Saved
-from smartcl.settings import SETTINGS, as_given, plain, setting, shown
+from smartcl.setting_kinds import plain
+from smartcl.settings import SETTINGS, as_given, setting, shown
 
 #: An error is cut to so many characters: scikit-learn shows the arrays it was given.
 LONGEST_MESSAGE = 380

@@ -18,7 +18,8 @@ from smartcl.learners.sceptic import Scepticism
 from smartcl.regularizers.group_lasso import GroupLasso
 from smartcl.regularizers.ncc import NCC
 from smartcl.selection.reservoir import Reservoir
-from smartcl.settings import SETTINGS, Flag, Levels, Name, Real, Whole, Widths, Word, setting
+from smartcl.setting_kinds import Flag, Levels, Name, Real, Whole, Widths, Word
+from smartcl.settings import SETTINGS, setting
 
 Y = torch.tensor([0, 1])
 

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from smartcl.memory import Budget, SampleStore, Schema, describe
+from smartcl.memory.packed_rows import PackedRows
 from smartcl.memory.row_formats import Layout, pair
 from smartcl.memory.schema import MAX_VERSIONS
-from smartcl.memory.stored_rows import PackedRows
 
 
 def images(n: int, seed: int = 0) -> torch.Tensor:

@@ -9,7 +9,8 @@ from typing import Any, Protocol, TypeAlias
 
 from smartcl.data.spec import InputSpec
 from smartcl.learners.learner import Learner
-from smartcl.settings import as_given, check_known, plain, shown
+from smartcl.setting_kinds import plain
+from smartcl.settings import as_given, check_known, shown
 
 Factory: TypeAlias = Callable[..., Learner]
 #: ``build(spec, memory, settings, seed)``, with the settings of the method's own class.

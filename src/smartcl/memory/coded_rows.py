@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from smartcl.data.batch import Bools, Ints, Rows
 from smartcl.memory.nonzeros import Floats, Nonzeros, nonzeros_of, pieces, spans
+from smartcl.memory.packed_rows import SPARSE_CELLS
+from smartcl.memory.row_bytes import Encoded, columns_of, decode_nonzeros, encode, fault_in
 from smartcl.memory.row_code import RowCode
-from smartcl.memory.row_formats import Encoded, columns_of, decode_nonzeros, encode, fault_in
 from smartcl.memory.schema import Bytes, Schema
-from smartcl.memory.stored_rows import SPARSE_CELLS
 from smartcl.saved import Saved
 
 #: The format of a row that is in code; the others are those of ``row_formats``.

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from smartcl.data.batch import Ints
 from smartcl.memory.nonzeros import Nonzeros
-from smartcl.memory.row_formats import columns_of
+from smartcl.memory.row_bytes import columns_of
 from smartcl.memory.schema import Schema
 from smartcl.saved import Saved
 

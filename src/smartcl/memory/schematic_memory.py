@@ -271,12 +271,10 @@ class SchematicMemory:
         sample = self._probe(old, LEARN_FROM).recode(None).join(arrived) if len(old) else arrived
         room, held = self.budget.nbytes, None if now is None else now.levels
         order = choose_order(sample, room)
-        if held is None or held.exact:
-            levels = choose_levels(sample, sample, self.precision, room, self.code_tried, judge, held, order)
-        elif len(arrived) < ENOUGH_ARRIVED:
-            levels = held
-        else:
-            levels = choose_levels(sample, arrived, self.precision, room, self.code_tried, judge, held, order)
+        levels, coarse = held, held is not None and not held.exact
+        if not coarse or len(arrived) >= ENOUGH_ARRIVED:
+            judged = arrived if coarse else sample
+            levels = choose_levels(sample, judged, self.precision, room, self.code_tried, judge, held, order)
         if levels is None:
             return candidates
         code = learn_code(sample, levels, room, order)

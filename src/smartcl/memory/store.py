@@ -14,9 +14,10 @@ from smartcl.memory.budget import Budget, format_bytes
 from smartcl.memory.coded_rows import CodedRows, in_code
 from smartcl.memory.columns import Columns, Labels
 from smartcl.memory.levels import Levels
+from smartcl.memory.packed_rows import PackedRows, packed
 from smartcl.memory.row_code import RowCode
 from smartcl.memory.schema import MAX_VERSIONS, Bytes, Schema, lacking, live, saved_versions
-from smartcl.memory.stored_rows import WHOLE_DTYPES, PackedRows, WholeRows, packed
+from smartcl.memory.whole_rows import WholeRows, saved_dtype
 from smartcl.saved import Saved
 
 #: A row of a wider sparse stream is always written by feature id.
@@ -285,16 +286,6 @@ class SampleStore:
         first, second, *others = kept
         oldest = first.intersect(second)
         return store._move([oldest, oldest, *others], kept[-1])
-
-
-def saved_dtype(saved: Saved) -> str | None:
-    """The dtype in which a saved store keeps its rows whole, if it does."""
-    if not saved.has("whole_dtype"):
-        return None
-    dtype = saved.text("whole_dtype")
-    if dtype not in WHOLE_DTYPES:
-        saved.refuse("whole_dtype", f"must be one of {', '.join(WHOLE_DTYPES)}, is {dtype!r}")
-    return dtype
 
 
 def describe(store: SampleStore, budget: Budget | None = None) -> str:
