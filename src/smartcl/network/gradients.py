@@ -51,8 +51,8 @@ class SampleGradients(Protocol):
 Products: TypeAlias = Callable[[Prepared, Prepared], torch.Tensor]
 
 
-def multiplied_once(multiply: Products = inner_products) -> Products:
-    """The same for blocks that stay as they are while the network moves: each pair of them is multiplied once.
+def multiplied_once() -> Products:
+    """Inner products of blocks that stay as they are while the network moves: each pair of them is multiplied once.
 
     >>> products, rows = multiplied_once(), torch.ones(2, 3)
     >>> products(rows, rows) is products(rows, rows), products(rows, rows.clone()) is products(rows, rows)
@@ -64,7 +64,7 @@ def multiplied_once(multiply: Products = inner_products) -> Products:
         for one, other, result in known:
             if one is a and other is b:
                 return result
-        known.append((a, b, multiply(a, b)))
+        known.append((a, b, inner_products(a, b)))
         return known[-1][2]
 
     return products
