@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import pytest
@@ -21,6 +22,8 @@ SHOWN = {
 }
 #: What a row is called of which the published cells are shown, and what begins the name of one said to be the best.
 PUBLISHED, BEST_OTHER = "published SMART", "best other, "
+#: The row of how many samples ``smart`` and plain replay hold at the end, in the mean.
+HELD = "samples held / whole images that fit"
 #: The rows of the README in the words of the tables.
 ROWS = {
     PUBLISHED: "SMART, paper's settings",
@@ -51,6 +54,13 @@ def readme_tables() -> dict[str, list[list[str]]]:
     return tables
 
 
+def held(column: str) -> str:
+    table = TABLES["table1"]
+    rows = [row for row in table.rows if row.label in ("smart", "ER")]
+    means = [fmean(table.values(row, column, USUAL_SEEDS, RESULTS, "samples_held").values()) for row in rows]
+    return " / ".join(f"{mean:,.0f}" for mean in means)
+
+
 def others(cells: Iterable[dict[str, Any]], column: str) -> list[dict[str, Any]]:
     """The cells of those who have a memory and are not ``smart``."""
     ours = ("smart", "smart, values exact", "joint training", "joint training, smart's training")
@@ -69,7 +79,8 @@ def test_the_readme_shows_what_the_result_files_say(name: str) -> None:
     compared = 0
     for label, *texts in rows:
         words, _, seeds = label.removesuffix(" seeds)").partition(" (")
-        if words == "samples held / whole images that fit":
+        if words == HELD:
+            assert [text.replace(" (all)", "") for text in texts] == [held(column) for column in columns.values()]
             continue
         for column, text in zip(header[1:], texts, strict=True):
             cell = cells[ROWS[words.removeprefix(BEST_OTHER)], columns[column]]
