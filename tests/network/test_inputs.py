@@ -109,6 +109,23 @@ def test_input_products_cover_all_features(kind: str) -> None:
     torch.testing.assert_close(input_products(kinds(x)[kind], values, 6), x.T @ values)
 
 
+@pytest.mark.parametrize("n_features", [6, 2**16, 2**16 + 1, 10**6])
+def test_rows_by_feature_are_scipys_transpose(n_features: int) -> None:
+    rng = np.random.default_rng(3)
+    indices, lengths = rng.integers(0, n_features, 40), np.array([0, 17, 1, 0, 22, 0])
+    indices[:2] = n_features - 1
+    part = SparseInput(
+        torch.from_numpy(indices),
+        torch.from_numpy(lengths.cumsum() - lengths),
+        torch.from_numpy(rng.normal(size=40).astype(np.float32)),
+        n_features,
+    )
+    expected, made = part.to_scipy().T.tocsr(), part.by_feature
+    for ours, theirs in zip(made, (expected.indices, expected.indptr[:-1], expected.data), strict=True):
+        np.testing.assert_array_equal(ours.numpy(), theirs)
+    assert part.by_feature is made
+
+
 @pytest.mark.parametrize("rows", [random_rows(7, seed=1), torch.zeros(2, 6)])
 def test_narrowed_rows_are_the_same_rows(rows):
     less = narrowed(rows)

@@ -171,7 +171,8 @@ class _EmbeddingSum(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, weight: torch.Tensor, indices: torch.Tensor, part: SparseInput) -> torch.Tensor:
-        ctx.local = SparseInput(indices, part.offsets, part.values, len(weight))
+        whole = indices is part.indices and len(weight) == part.n_features
+        ctx.local = part if whole else SparseInput(indices, part.offsets, part.values, len(weight))
         return F.embedding_bag(indices, weight, part.offsets, mode="sum", per_sample_weights=part.values)
 
     @staticmethod

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from functools import cached_property
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import torch
@@ -27,6 +28,14 @@ class NarrowInput:
         return len(self.values)
 
 
+class ByFeature(NamedTuple):
+    """The same non-zeros feature by feature: the rows that have it, where each feature begins, and the values."""
+
+    rows: torch.Tensor
+    starts: torch.Tensor
+    values: torch.Tensor
+
+
 @dataclass(frozen=True)
 class SparseInput:
     """CSR rows as the parts ``F.embedding_bag`` takes."""
@@ -43,6 +52,17 @@ class SparseInput:
         indptr = np.append(self.offsets.numpy(), len(self.indices))
         shape = (len(self), self.n_features)
         return sparse.csr_array((self.values.numpy(), self.indices.numpy(), indptr), shape=shape)
+
+    @cached_property
+    def by_feature(self) -> ByFeature:
+        """The transposed rows, made once: a batch is learned in many steps."""
+        indices = self.indices.numpy()
+        # sixteen bits are sorted by their digits, several times faster than numbers are compared
+        order = np.argsort(indices.astype(np.uint16) if self.n_features <= 2**16 else indices, kind="stable")
+        count = np.bincount(indices, minlength=self.n_features)
+        rows = np.repeat(np.arange(len(self)), np.diff(self.offsets.numpy(), append=len(indices)))
+        parts = rows[order], count.cumsum() - count, self.values.numpy()[order]
+        return ByFeature(*map(torch.from_numpy, parts))
 
 
 #: The share of the features up to which it pays to leave the others out: to gather their weights costs something too.
@@ -205,7 +225,5 @@ def input_products(rows: Prepared, values: torch.Tensor, n_features: int) -> tor
             product = torch.zeros(n_features, values.shape[1])
             return product.index_copy_(0, rows.features, rows.values.T @ values)
         case SparseInput():
-            by_feature = rows.to_scipy().T.tocsr()
-            documents, starts = (torch.from_numpy(part) for part in (by_feature.indices, by_feature.indptr[:-1]))
-            weights = torch.from_numpy(by_feature.data)
-            return F.embedding_bag(documents, values, starts, mode="sum", per_sample_weights=weights)
+            at, starts, weights = rows.by_feature
+            return F.embedding_bag(at, values, starts, mode="sum", per_sample_weights=weights)
