@@ -21,7 +21,7 @@ from smartcl.paper.experiments.keywords import KeywordNotes
 from smartcl.paper.experiments.prequential_run import prequential_run
 from smartcl.paper.experiments.spec import RunSpec
 from smartcl.paper.experiments.tracker import MemoryTracker
-from smartcl.paper.scores.evaluate import backward_transfer, forgetting, score, summary
+from smartcl.paper.scores.evaluate import Scores, accuracy, backward_transfer, forgetting, summary, tested
 from smartcl.paper.scores.references import REFERENCES
 
 #: Called with the number of a task that has just been learned, and the learner.
@@ -80,7 +80,7 @@ def learn(
     learner: Learner, stream: TaskStream, progress: Progress | None = None, after_task: AfterTask | None = None
 ) -> dict[str, Any]:
     """Learn the whole stream. Seconds count learning alone, not loading, looking or testing."""
-    tracker, probe, clock, done, tests = MemoryTracker(stream), ConstraintProbe(), Stopwatch(), 0, []
+    tracker, probe, clock, done, rows = MemoryTracker(stream), ConstraintProbe(), Stopwatch(), 0, []
     every = -(-len(stream) // LOOKS)
     for number in range(len(stream.tasks)):
         for batch in stream.batches_of(number):
@@ -102,11 +102,11 @@ def learn(
         tracker.record(learner, done)
         if after_task is not None:
             after_task(number, learner)
-        tests.append(score(learner, stream.tasks))
-    matrix = np.array([[each.accuracy for each in row] for row in tests])
+        rows.append(tested(learner, stream.tasks, accuracy))
+    matrix = np.array(rows)
     store = learner.memory.store
     return {
-        **summary(tests[-1]),
+        **summary(tested(learner, stream.tasks, Scores.of)),
         "accuracy_matrix": matrix.tolist(),
         "forgetting": forgetting(matrix),
         "backward_transfer": backward_transfer(matrix),

@@ -5,10 +5,10 @@ In an accuracy matrix ``A``, ``A[i, j]`` is the accuracy on task ``j`` after lea
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from smartcl.learners.learner import Learner
 from smartcl.paper.datasets.task_stream import Task
 
 Matrix = NDArray[np.float64]
+Score = TypeVar("Score")
 
 
 @dataclass(frozen=True)
@@ -35,12 +36,21 @@ class Scores:
     @classmethod
     def of(cls, probabilities: NDArray[np.floating[Any]], truth: NDArray[np.int64]) -> Scores:
         guess = probabilities.argmax(axis=1)
-        return cls(100.0 * float((guess == truth).mean()), balanced_accuracy(guess, truth), auc(probabilities, truth))
+        return cls(accuracy(probabilities, truth), balanced_accuracy(guess, truth), auc(probabilities, truth))
 
 
-def score(learner: Learner, tasks: Sequence[Task]) -> list[Scores]:
-    """The learner's scores on each task's test set."""
-    return [Scores.of(learner.predict_proba(task.test.x).numpy(), task.test.y.numpy()) for task in tasks]
+def accuracy(probabilities: NDArray[np.floating[Any]], truth: NDArray[np.int64]) -> float:
+    """Percent right."""
+    return 100.0 * float((probabilities.argmax(axis=1) == truth).mean())
+
+
+def tested(learner: Learner, tasks: Sequence[Task], by: Callable[..., Score]) -> list[Score]:
+    """What this score says of the learner on each task's test set.
+
+    A run asks for the ``accuracy`` after each task and for all ``Scores`` at its end: with forty tasks the areas under
+    so many curves would take a tenth of it.
+    """
+    return [by(learner.predict_proba(task.test.x).numpy(), task.test.y.numpy()) for task in tasks]
 
 
 def means(scores: Sequence[Scores]) -> dict[str, float | None]:
