@@ -69,6 +69,19 @@ def test_classes_and_calls_are_in_the_code(page: Path) -> None:
 
 
 @each_page
+def test_a_name_beside_a_file_is_in_that_file(page: Path) -> None:
+    text = page.read_text()
+    beside = [
+        *re.findall(r"`([\w/]+\.py)`:\s+`([\w.]+)`", text),
+        *((file, name) for name, file in re.findall(r"`([\w.]+)` in `([\w/]+\.py)`", text)),
+    ]
+    folders = (ROOT, ROOT / "src", ROOT / "src" / "smartcl")
+    sources = {file: next(folder / file for folder in folders if (folder / file).exists()) for file, _ in beside}
+    there = {file: set(re.findall(r"\w+", source.read_text())) for file, source in sources.items()}
+    assert {(file, name) for file, name in beside if not set(name.split(".")) <= there[file]} == set()
+
+
+@each_page
 def test_commands_are_taken(page: Path) -> None:
     for name, *arguments in commands(page):
         command = typer.main.get_command(app_for([name])).commands[name]  # type: ignore[attr-defined]
