@@ -1,0 +1,56 @@
+"""Where the README says numbers of its runs in a sentence, they are what the result files say, of as many seeds."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from smartcl.paper.experiments.catalogue import TABLES
+from smartcl.paper.experiments.results import ResultFolder
+
+ROOT = Path(__file__).parents[3]
+RESULTS = ResultFolder(ROOT / "results")
+README = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+SEEDS = {1: "one seed", 3: "three seeds", 5: "five seeds", 10: "ten seeds"}
+
+#: By table, what the README says of it. A cell is ``{row|column}``, with its deviation ``{row|column|±}``; ``{seeds}``
+#: is how many every cell of the sentence has.
+SAID = {
+    "fresh": "seeds 20 to 29 (`smartcl reproduce fresh`): {smart|100 images} and {smart|300 images} at 78,400 and "
+    "235,200 bytes, {smart|300 images, 30% foreign} and {smart|300 images, 50% foreign} at 30 and 50% wrong labels",
+    "table1": "Joint training on all images with `smart`'s own training reaches "
+    "{joint training, smart's training|300} on clean labels",
+    "fashion": "({seeds}; `smartcl reproduce fashion`): in 78,400 and 235,200 bytes `smart` reaches "
+    "{smart|100 images} and {smart|300 images}, plain replay {ER|100 images} and {ER|300 images}, DER++ "
+    "{DER++|100 images} and {DER++|300 images}, joint training with `smart`'s own "
+    "{joint training, smart's training|300 images}. So with room for 300 whole images of clothes and clean labels the "
+    "memory buys nothing; with 30% wrong labels it is {smart|300 images, 30% foreign} against "
+    "{ER|300 images, 30% foreign} and {DER++|300 images, 30% foreign} (joint training "
+    "{joint training|300 images, 30% foreign})",
+    "newsgroups": "({seeds}; `smartcl reproduce newsgroups`), in 256 kB and 1 MB: `smart` {smart|256kB|±} and "
+    "{smart|1MB|±}, plain replay of sparse rows {ER, sparse rows|256kB|±} and {ER, sparse rows|1MB|±}, DER++ of sparse "
+    "rows {DER++, sparse rows|256kB|±} and {DER++, sparse rows|1MB|±}; joint training on all messages with `smart`'s "
+    "training {joint training, smart's training|1MB|±}, with plain replay's {joint training|1MB|±}",
+    "classes": "(`smartcl reproduce classes`, {seeds}): {adaptive|200 images} in the bytes of 200 images and "
+    "{adaptive|500 images} in those of 500; with 20, 40 and 60% of the labels wrong "
+    "{adaptive|300 images, 20% uniform}, {adaptive|300 images, 40% uniform} and {adaptive|300 images, 60% uniform} in "
+    "those of 300",
+}
+
+
+@pytest.mark.parametrize("name", SAID)
+def test_the_readme_says_what_the_result_files_say(name: str) -> None:
+    table, counts = TABLES[name], set()
+    rows = {row.label: row for row in table.rows}
+
+    def value(field: re.Match[str]) -> str:
+        label, column, *deviation = field[1].split("|")
+        cell = table.cell(rows[label], column, table.seeds, RESULTS)
+        counts.add(cell["n"])
+        return f"{cell['mean']:.1f} ± {cell['std']:.1f}" if deviation else f"{cell['mean']:.1f}"
+
+    said = re.sub(r"\{([^{}]+\|[^{}]+)\}", value, SAID[name])
+    [seeds] = counts
+    assert said.replace("{seeds}", SEEDS[seeds]) in README
