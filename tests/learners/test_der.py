@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from contract import assert_keeps_the_contract
 from helpers import SMALL, small_batches, small_spec
 from smartcl.data.batch import Batch
-from smartcl.learners.der import dark_distance
+from smartcl.learners.der import Dark, dark_distance
 from smartcl.learners.extra_columns import logits_column
 from smartcl.learners.methods import METHODS
 from smartcl.network import mlp
@@ -38,7 +38,7 @@ def test_a_step_is_the_sum_of_three_terms():
     replayed = F.cross_entropy(network(first.x), first.y)
     expected = F.cross_entropy(network(second.x), second.y) + 0.6 * replayed
     expected = expected + 0.3 * (network(first.x) - stored).square().mean()
-    ours = learner.dark_loss((second.x, second.y), (first.x, first.y))
+    ours = learner.dark_loss((second.x, second.y), (first.x, first.y), Dark(first.x, stored))
     torch.testing.assert_close(ours, expected)
 
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import torch
 import torch.nn.functional as F
 
-from smartcl.data.batch import Batch
+from smartcl.data.batch import Batch, Ints
 from smartcl.data.spec import InputSpec
 from smartcl.learners.extra_columns import logits_column, widen_logits
 from smartcl.learners.factory import Method
@@ -50,6 +50,13 @@ class DERSettings(Training):
     whole: bool = True
 
 
+class Dark(NamedTuple):
+    """Stored samples, and the logits they got when they were stored."""
+
+    rows: Prepared
+    logits: torch.Tensor
+
+
 class StoredLogits(Learner):
     """A learner that stores the logits each sample got when it was stored, at half precision and charged."""
 
@@ -64,11 +71,15 @@ class StoredLogits(Learner):
         self.memory.store = widen_logits(self.memory.store, self.spec.n_classes)
         return super().remember(batch)
 
-    def draw_dark(self, count: int) -> tuple[Prepared, torch.Tensor]:
-        """So many stored samples, drawn without replacement, and their logits."""
+    def draw_dark(self, count: int) -> Dark:
+        """So many stored samples, drawn without replacement."""
         store = self.memory.store
         index = self.rng.choice(len(store), count, replace=False)
-        return self.recall(store, index)[0], torch.from_numpy(store.extra["logits"][index]).float()
+        return Dark(self.recall(store, index)[0], self.stored_logits(index))
+
+    def stored_logits(self, index: Ints) -> torch.Tensor:
+        """What these stored samples were once answered."""
+        return torch.from_numpy(self.memory.store.extra["logits"][index]).float()
 
 
 class DERpp(StoredLogits):
@@ -78,18 +89,23 @@ class DERpp(StoredLogits):
         super().__init__(spec, memory, settings, Reservoir(), whole=settings.whole, seed=seed)
         self.alpha, self.beta = settings.alpha, settings.beta
 
-    def train_step(self, new: Labelled, replay: Labelled | None) -> None:
-        self.model.descend(self.loss([new]) if replay is None else self.dark_loss(new, replay))
+    def learn(self, new: Labelled, task: int | None) -> None:
+        replays, others = self.draw_replays(), self.draw_replays()
+        recalled = zip(self.recalled_for(replays), self.recalled_for(others), others, strict=True)
+        for replay, again, index in recalled:
+            if replay is None or again is None:
+                self.model.descend(self.loss([new]))
+            else:
+                self.model.descend(self.dark_loss(new, replay, Dark(again[0], self.stored_logits(index))))
 
-    def dark_loss(self, new: Labelled, replay: Labelled) -> torch.Tensor:
+    def dark_loss(self, new: Labelled, replay: Labelled, dark: Dark) -> torch.Tensor:
         """All three terms, in one pass."""
-        dark, stored = self.draw_dark(len(replay[1]))
         (rows, y), (again, y_again) = new, replay
-        logits = self.model.network(rows, again, dark).split([len(y), len(y_again), len(stored)])
+        logits = self.model.network(rows, again, dark.rows).split([len(y), len(y_again), len(dark.logits)])
         smoothing = self.recipe.smoothing
         fresh = weighted_cross_entropy(logits[0], y, smoothing, weight_of([new]))
         replayed = weighted_cross_entropy(logits[1], y_again, smoothing, weight_of([replay]))
-        return fresh + self.beta * replayed + self.alpha * dark_distance(logits[2], stored)
+        return fresh + self.beta * replayed + self.alpha * dark_distance(logits[2], dark.logits)
 
 
 def derpp(spec: InputSpec, memory: str | int, settings: DERSettings, seed: int = 0) -> Learner:
