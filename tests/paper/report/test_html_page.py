@@ -16,10 +16,11 @@ from made_results import MATRIX, fill, made, row_of, save
 from smartcl.cli.app import call
 from smartcl.paper.experiments.catalogue import TABLES
 from smartcl.paper.experiments.results import ResultFolder
+from smartcl.paper.experiments.sensitivity import ALONG_ALPHA, ALONG_BETA
 from smartcl.paper.experiments.spec import RunSpec
 from smartcl.paper.experiments.table import EXACT_VALUES
 from smartcl.paper.experiments.tuning import STRENGTH_RUNS
-from smartcl.paper.report.glance import rows_a_second
+from smartcl.paper.report.glance import speeds
 from smartcl.paper.report.html_page import write_report
 from smartcl.paper.report.loaded_runs import Runs
 from smartcl.paper.report.palette import COLOURS
@@ -204,8 +205,14 @@ def test_naming_a_default_is_no_other_setting(tmp_path):
 def test_the_list_of_what_is_missing_adds_up(out):
     lines = lines_of(out / "tables" / "missing.csv")
     table = TABLES["table5"]
-    counts = {line["row"]: int(line["runs"]) for line in lines if line["table"] == "table5"}
+    counts = {line["row"]: int(line["runs"]) for line in lines if line["name"] == "table5"}
     assert counts == {row.label: {"GEM": 2, "smart": 2}.get(row.label, 0) for row in table.rows}
+
+
+def test_what_a_figure_alone_asks_for_is_listed_too(out):
+    lines = lines_of(out / "tables" / "missing.csv")
+    asked = {row.label for row in ALONG_BETA.rows} | {row.label for row in ALONG_ALPHA.rows}
+    assert {line["row"] for line in lines if line["name"] == "figure-sensitivity"} == asked
 
 
 def test_files_of_other_defaults_and_damaged_files_are_left_out(results, tmp_path):
@@ -230,7 +237,8 @@ def test_the_first_screen_shows_bytes_noise_and_speed(results, tmp_path):
     timed = tmp_path / "benchmarks.json"
     figures = [("smart", 1480.2), ("Avalanche Replay", 210.0)]
     lines = [{"figure": f"{name}: rows a second", "measured": speed} for name, speed in figures]
-    timed.write_text(json.dumps({"peers": [*lines, {"figure": "accuracy of smart", "measured": 97.0}]}))
+    lines += [{"figure": "smart: accuracy", "measured": 97.04}, {"figure": "smart / River, in accuracy", "measured": 1}]
+    timed.write_text(json.dumps({"peers": lines}))
     report = write_report(results, tmp_path / "report", timed)
     first = report.figures[0]
     assert first.name == "glance"
@@ -238,8 +246,9 @@ def test_the_first_screen_shows_bytes_noise_and_speed(results, tmp_path):
     page = (tmp_path / "report" / "index.html").read_text()
     assert page.index('id="glance"') < page.index('id="accuracy-bytes"')
     assert "Avalanche Replay: 210 rows a second" in page
-    assert "1,480" in page
-    assert "accuracy of smart" not in page
+    assert "1,480 · 97.0 %" in page
+    assert "210 ·" not in page, "its accuracy is not known"
+    assert "in accuracy" not in page
 
 
 @pytest.mark.parametrize("text", [None, "", "[]", '{"peers": []}'])
@@ -247,4 +256,4 @@ def test_without_benchmarks_the_first_screen_has_no_speeds(text, results, tmp_pa
     path = tmp_path / "benchmarks.json"
     if text is not None:
         path.write_text(text)
-    assert rows_a_second(path) == {}
+    assert speeds(path) == {}

@@ -69,9 +69,14 @@ FIGURES: dict[str, Artefact] = {
 }
 
 
+def known_artefacts() -> dict[str, Artefact]:
+    """All that can be reproduced, by name."""
+    return {**{name: Artefact((table,)) for name, table in TABLES.items()}, **FIGURES}
+
+
 def known_names() -> list[str]:
-    """All that can be reproduced."""
-    return [*dict.fromkeys((*TABLES, *FIGURES)), "all"]
+    """Their names, and the name of all of them."""
+    return [*known_artefacts(), "all"]
 
 
 def find_artefacts(name: str) -> dict[str, Artefact]:
@@ -80,7 +85,7 @@ def find_artefacts(name: str) -> dict[str, Artefact]:
     >>> list(find_artefacts("table1"))
     ['table1']
     """
-    known = {**{each: Artefact((table,)) for each, table in TABLES.items()}, **FIGURES}
+    known = known_artefacts()
     if name == "all":
         return {each: artefact for each, artefact in known.items() if artefact.routine}
     if name not in known:

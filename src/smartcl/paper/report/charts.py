@@ -138,17 +138,32 @@ def heat_map(
     return Drawing(width, height + 2, "".join(parts), says)
 
 
-def bar_chart(bars: Sequence[tuple[Key, float, str]], name: str, says: str, width: float = WIDTH) -> Drawing:
+@dataclass(frozen=True)
+class Bar:
+    """``says`` is the tooltip, ``beside`` what is written after the value."""
+
+    key: Key
+    value: float
+    says: str = ""
+    beside: str = ""
+
+    @property
+    def written(self) -> str:
+        return amount(self.value) + self.beside
+
+
+def bar_chart(bars: Sequence[Bar], name: str, says: str, width: float = WIDTH) -> Drawing:
     """Horizontal bars, each with its value written at its end."""
-    left, tall, top = 12 + 7.2 * max(len(key.label) for key, _, _ in bars), 26.0, 28.0
-    room, most = width - left - 74, max(value for _, value, _ in bars) or 1.0
+    left, tall, top = 12 + 7.2 * max(len(bar.key.label) for bar in bars), 26.0, 28.0
+    right = 20 + 6.2 * max(len(bar.written) for bar in bars)
+    room, most = width - left - right, max(bar.value for bar in bars) or 1.0
     parts = [text(0, 14, name, anchor="start", colour="muted")]
-    for i, (key, value, tip) in enumerate(bars):
-        y, long = top + i * tall, value / most * room
+    for i, bar in enumerate(bars):
+        y, long = top + i * tall, bar.value / most * room
         parts += [
-            text(left - 8, y + 15, key.label, anchor="end"),
-            box(left, y + 3, max(long, 1), tall - 8, key.colour, 0.9, tip),
-            text(left + long + 6, y + 15, amount(value), anchor="start", colour="muted"),
+            text(left - 8, y + 15, bar.key.label, anchor="end"),
+            box(left, y + 3, max(long, 1), tall - 8, bar.key.colour, 0.9, bar.says),
+            text(left + long + 6, y + 15, bar.written, anchor="start", colour="muted"),
         ]
     return Drawing(width, top + len(bars) * tall + 6, "".join(parts), says)
 

@@ -6,11 +6,10 @@ from collections import defaultdict
 from typing import Any
 
 from smartcl.paper.experiments.catalogue import TABLES
-from smartcl.paper.report.charts import bar_chart
+from smartcl.paper.report.charts import Bar, bar_chart
 from smartcl.paper.report.grid import Cell, Grid
 from smartcl.paper.report.loaded_runs import Result, Runs, mean_and_spread, numbers
 from smartcl.paper.report.page_figure import PageFigure, key_of
-from smartcl.paper.report.svg import Key
 
 #: Trains when a prediction is asked for; what is counted is learning, not testing.
 LEARNS_WHEN_ASKED = "GDumb trains when it is asked, which is in testing: its seconds are those of storing alone."
@@ -19,25 +18,25 @@ LEARNS_WHEN_ASKED = "GDumb trains when it is asked, which is in testing: its sec
 def cost(runs: Runs) -> PageFigure:
     """The processor seconds of learning Disjoint MNIST once, by method."""
     title = "What a run costs"
-    bars: list[tuple[Key, float, str]] = []
+    bars: list[Bar] = []
     counts = []
     for name, column in (("table1", "300"), ("table5", "300")):
         table = TABLES[name]
         for row in table.rows:
             seconds = [each["cpu_seconds"] for each in runs.of_cell(table, row, column) if "cpu_seconds" in each]
-            if seconds and row.label not in [key.label for key, _, _ in bars]:
+            if seconds and row.label not in [bar.key.label for bar in bars]:
                 mean, spread = mean_and_spread(seconds)
-                bars.append((key_of(row), mean, f"{row.label}: {mean:.1f} ± {spread:.1f} s (n = {len(seconds)})"))
+                bars.append(Bar(key_of(row), mean, f"{row.label}: {mean:.1f} ± {spread:.1f} s (n = {len(seconds)})"))
                 counts.append(len(seconds))
     if not bars:
         return PageFigure("cost", title, missing="smartcl reproduce table1 --column 300")
-    bars.sort(key=lambda bar: bar[1])
+    bars.sort(key=lambda bar: bar.value)
     caption = (
         "Processor seconds spent learning Disjoint MNIST once, at the bytes of 300 images, one thread: mean of "
         f"{numbers(counts)}, loading and testing not counted. Runs shared the machine with others: take small "
         "differences as none."
     )
-    if any(key.name == "gdumb" for key, _, _ in bars):
+    if any(bar.key.name == "gdumb" for bar in bars):
         caption = f"{caption} {LEARNS_WHEN_ASKED}"
     drawing = bar_chart(bars, "CPU seconds", "Processor seconds by method")
     return PageFigure("cost", title, caption, (("", drawing),))

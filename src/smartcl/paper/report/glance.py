@@ -6,13 +6,13 @@ import json
 import re
 from math import log10
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from smartcl.memory import format_bytes
 from smartcl.paper.experiments.catalogue import TABLES
 from smartcl.paper.experiments.precision_runs import BYTES_RUNS, IMAGE_NBYTES
 from smartcl.paper.experiments.table import Row, Table
-from smartcl.paper.report.charts import Axis, Series, bar_chart, line_chart
+from smartcl.paper.report.charts import Axis, Bar, Series, bar_chart, line_chart
 from smartcl.paper.report.curves import PAPER, series_of
 from smartcl.paper.report.loaded_runs import Runs
 from smartcl.paper.report.page_figure import PageFigure, slug
@@ -47,7 +47,8 @@ def glance(runs: Runs, benchmarks: Path) -> PageFigure:
     )
     if drawings["rows a second"] is not None:
         caption += (
-            " Right, rows learned in a second of one core in one run of make bench-peers, on the same stream and bytes."
+            " Right, rows learned in a second of one core, and the accuracy reached, in one run of make bench-peers, "
+            "on the same stream and bytes."
         )
     return PageFigure("glance", TITLE, caption, panels)
 
@@ -74,28 +75,37 @@ def _against_noise(runs: Runs) -> Drawing | None:
 
 def _speeds(benchmarks: Path) -> Drawing | None:
     """A bar for each learner that was timed; None where none was."""
-    found = rows_a_second(benchmarks)
+    found = speeds(benchmarks)
     if not found:
         return None
     bars = [
-        (
-            Key(slug(label), label, "red" if label.startswith("smart") else "slate"),
-            speed,
-            f"{label}: {speed:,.0f} rows a second",
+        Bar(
+            Key(slug(label), label, "red" if label.startswith(("smart", "adaptive")) else "slate"),
+            speed.rows_a_second,
+            f"{label}: {speed.rows_a_second:,.0f} rows a second",
+            "" if speed.accuracy is None else f" · {speed.accuracy:.1f} %",
         )
-        for label, speed in sorted(found.items(), key=lambda pair: -pair[1])
+        for label, speed in sorted(found.items(), key=lambda pair: -pair[1].rows_a_second)
     ]
-    return bar_chart(bars, "one core, the same bytes", "Rows learned in a second", NARROW)
+    return bar_chart(bars, "one core, the same bytes; accuracy", "Rows learned in a second, and accuracy", NARROW)
 
 
-def rows_a_second(benchmarks: Path) -> dict[str, float]:
+class Speed(NamedTuple):
+    """What a learner did in a second, and how well, if that is known."""
+
+    rows_a_second: float
+    accuracy: float | None
+
+
+def speeds(benchmarks: Path) -> dict[str, Speed]:
     """By learner, as the benchmark against peers measured them; nothing where there is no such file."""
     try:
         figures: list[dict[str, Any]] = json.loads(benchmarks.read_text(encoding="utf-8")).get("peers", [])
     except (OSError, ValueError, AttributeError):
         return {}
-    matches = [(SPEED.fullmatch(str(figure["figure"])), figure["measured"]) for figure in figures]
-    return {match[1]: float(speed) for match, speed in matches if match is not None}
+    measured = {str(figure["figure"]): float(figure["measured"]) for figure in figures}
+    matches = [(SPEED.fullmatch(name), value) for name, value in measured.items()]
+    return {match[1]: Speed(value, measured.get(f"{match[1]}: accuracy")) for match, value in matches if match}
 
 
 def _few(table: Table) -> list[Row]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from smartcl.paper.experiments.catalogue import TABLES
+from smartcl.paper.experiments.catalogue import known_artefacts
 from smartcl.paper.experiments.measures import HOLDINGS, METRICS, SCORES, STREAM_SCORES, format_difference, format_value
 from smartcl.paper.experiments.table import Row, Table
 from smartcl.paper.report.grid import Cell, Grid
@@ -104,6 +104,7 @@ def difference(metric: str, pair: dict[str, Any]) -> str:
 def paired_grid(table: Table, lines: Sequence[dict[str, Any]]) -> Grid:
     """A line for each pair of rows: the difference, its 95% interval and the seeds in common, by column.
 
+    >>> from smartcl.paper.experiments.catalogue import TABLES
     >>> line = {"row": "smart", "versus": "ER", "column": "300", "difference": 6.42, "low": 4.0, "high": 8.8, "n": 3}
     >>> print(paired_grid(TABLES["table5"], [line]).markdown("accuracy of"))
     | accuracy of | 300 |
@@ -126,21 +127,22 @@ def paired_grid(table: Table, lines: Sequence[dict[str, Any]]) -> Grid:
 
 
 def missing_grid(runs: Runs) -> Grid:
-    """For each table how many runs there are of those it asks for, and the command that makes the rest."""
+    """For each table and figure how many runs there are of those it asks for, and the command that makes the rest."""
     lines: list[tuple[Cell, ...]] = []
-    tidy: list[tuple[object, ...]] = [("table", "row", "column", "runs", "of")]
-    for table in TABLES.values():
+    tidy: list[tuple[object, ...]] = [("name", "row", "column", "runs", "of")]
+    for name, artefact in known_artefacts().items():
         held = [
             (row.label, column, len(runs.of_cell(table, row, column)), table.seeds_of(row))
+            for table in artefact.tables
             for row in table.rows
             for column in table.columns
         ]
         there, asked = sum(min(n, wanted) for *_, n, wanted in held), sum(wanted for *_, wanted in held)
         empty = sum(not n for *_, n, _ in held)
-        command = "complete" if there == asked else f"smartcl reproduce {table.name}"
-        lines.append((Cell.of(table.name), *(Cell.of(n, 0) for n in (there, asked, empty)), Cell.of(command)))
-        tidy += [(table.name, *cell) for cell in held if cell[2] < cell[3]]
-    heads = ("table", "runs there", "runs asked for", "cells without a run", "command")
+        command = "complete" if there == asked else f"smartcl reproduce {name}"
+        lines.append((Cell.of(name), *(Cell.of(n, 0) for n in (there, asked, empty)), Cell.of(command)))
+        tidy += [(name, *cell) for cell in held if cell[2] < cell[3]]
+    heads = ("table or figure", "runs there", "runs asked for", "cells without a run", "command")
     stale = (
         "" if not runs.stale else f"{count(runs.stale)} in the folder had other defaults, or a damaged file: left out."
     )
