@@ -111,6 +111,33 @@ def test_rows_of_a_table(monkeypatch: pytest.MonkeyPatch) -> None:
         torch.testing.assert_close(leaf.grad[place], before[place] + pull, rtol=1e-5, atol=1e-6)
 
 
+def test_rows_that_wake_between_steps_and_new_anchors_are_not_taken_for_those_before(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("smartcl.network.mlp.ROW_TABLE_WEIGHTS", 0)
+    network = MLP(SPARSE, (3,), np.random.default_rng(0))
+    table = network.table
+    assert table is not None
+    kept = anchored(network)
+    assert not len(kept.anchors["first.weight"]), "nothing was seen yet"
+
+    def moved_by(penalty: QuadraticPenalty) -> torch.Tensor:
+        _, leaf = table.active
+        leaf.grad = torch.zeros_like(leaf)
+        penalty.add_gradient(network)
+        return leaf.grad
+
+    for step, features in enumerate([[1, 3], [1, 3], [3, 8], [0, 1], [0, 1]]):
+        network(rows_of(features)).square().sum().backward()
+        table.apply_gradient()
+        fresh = QuadraticPenalty(kept.strength)
+        fresh.load_state_dict(Saved(kept.state_dict()), network)
+        assert torch.equal(moved_by(kept), moved_by(fresh))
+        assert bool(moved_by(kept).any()) == (step >= 2), "rows have moved since they were anchored"
+        if step in (1, 3):
+            kept.anchor_at(network, {name: torch.ones_like(w) for name, w in network.full_weights().items()})
+
+
 def test_a_saved_penalty_goes_on() -> None:
     network = MLP(InputSpec(n_features=4, n_classes=2), (3,), np.random.default_rng(0))
     penalty, loaded = anchored(network), QuadraticPenalty(0.5)

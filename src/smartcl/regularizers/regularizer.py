@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from copy import copy
+from dataclasses import dataclass
 from typing import Any, Self
 
 import torch
@@ -54,6 +55,31 @@ class Regularizer:
         """Go on from ``state_dict()``; what does not fit this network is refused."""
 
 
+@dataclass(frozen=True)
+class AwakeAnchors:
+    """What holds the rows of a table that are awake, gathered once: a batch takes many steps with the same ones.
+
+    ``pull`` is ``2·strength·importance``, zero for a row that is newer than the anchors.
+    """
+
+    rows: torch.Tensor
+    anchor: torch.Tensor
+    pull: torch.Tensor
+    sources: tuple[torch.Tensor, torch.Tensor]
+
+    @classmethod
+    def of(cls, rows: torch.Tensor, anchor: torch.Tensor, importance: torch.Tensor, strength: float) -> AwakeAnchors:
+        known = rows < len(anchor)
+        its_anchor, its_pull = torch.zeros(2, len(rows), anchor.shape[1])
+        its_anchor[known] = anchor[rows[known]]
+        its_pull[known] = 2 * strength * importance[rows[known]]
+        return cls(rows.clone(), its_anchor, its_pull, (anchor, importance))
+
+    def hold(self, rows: torch.Tensor, anchor: torch.Tensor, importance: torch.Tensor) -> bool:
+        """Whether these are the rows, and the anchors they were gathered from."""
+        return self.sources[0] is anchor and self.sources[1] is importance and torch.equal(self.rows, rows)
+
+
 class QuadraticPenalty(Regularizer):
     """``strength · Σ importance·(weight − anchor)²`` over all weights that have an anchor."""
 
@@ -61,6 +87,7 @@ class QuadraticPenalty(Regularizer):
         super().__init__(strength)
         self.anchors: dict[str, torch.Tensor] = {}
         self.importance: dict[str, torch.Tensor] = {}
+        self._awake: AwakeAnchors | None = None
 
     def penalty(self, network: Network) -> torch.Tensor:
         total = torch.zeros(())
@@ -75,15 +102,21 @@ class QuadraticPenalty(Regularizer):
             return
         for name, weight, rows in network.slots():
             if name in self.anchors and weight.grad is not None:
-                anchor, importance = self.anchors[name], self.importance[name]
                 value, slope = weight.detach(), weight.grad
                 if rows is not None:
-                    known = rows < len(anchor)
-                    change = value[known] - anchor[rows[known]]
-                    slope[known] += 2 * self.strength * importance[rows[known]] * change
+                    held = self._awake_anchors(name, rows)
+                    slope += (value - held.anchor).mul_(held.pull)
                 else:
+                    anchor = self.anchors[name]
                     block = tuple(slice(0, size) for size in anchor.shape)
-                    slope[block].addcmul_(importance, value[block] - anchor, value=2 * self.strength)
+                    slope[block].addcmul_(self.importance[name], value[block] - anchor, value=2 * self.strength)
+
+    def _awake_anchors(self, name: str, rows: torch.Tensor) -> AwakeAnchors:
+        """What holds these rows of a table; the same as a step before, unless others have woken."""
+        anchor, importance, held = self.anchors[name], self.importance[name], self._awake
+        if held is None or not held.hold(rows, anchor, importance):
+            self._awake = held = AwakeAnchors.of(rows, anchor, importance, self.strength)
+        return held
 
     def anchor_at(self, network: Network, importance: dict[str, torch.Tensor]) -> None:
         """Keep the present weights, each as important as said."""
