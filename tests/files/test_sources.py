@@ -171,6 +171,19 @@ def test_a_column_that_numbers_the_rows_is_no_feature() -> None:
     assert recognised(records, Told("y", kinds={"ID": "number"})).columns[0].kind == "number"
 
 
+@pytest.mark.parametrize("as_text", [False, True])
+def test_a_running_number_is_no_feature_whatever_it_is_called(as_text: bool) -> None:
+    number: list[Any] = [str(row) if as_text else row for row in range(1001, 1301)]
+    shuffled = np.random.default_rng(0).permutation(300).tolist()
+    gap = [row + (row > 150) for row in range(300)]
+    records = Records.of({"batch no.": number, "place": shuffled, "year": gap, "y": ["p"] * 300})
+    kinds = [(column.name, column.kind, column.why) for column in recognised(records, Told("y")).columns]
+    assert kinds == [("batch no.", "ignored", "it numbers the rows"), ("place", "number", ""), ("year", "number", "")]
+    assert recognised(records, Told("y", kinds={"batch no.": "number"})).columns[0].kind == "number"
+    alone = Records.of({"batch no.": number, "y": ["p"] * 300})
+    assert recognised(alone, Told("y")).columns[0].kind == "number", "there is nothing else to learn from"
+
+
 def test_features_of_a_dense_row_written_out() -> None:
     first = {"n": [1.0, 3.0, None], "c": ["x", "y", "x"], "d": ["1970-01-01", "1970-01-03", None], "y": ["p", "q", "p"]}
     encoder = Encoder(recognised(Records.of(first), Told("y")))

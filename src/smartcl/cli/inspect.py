@@ -61,7 +61,7 @@ def show(result: dict[str, Any]) -> None:
     tables = {
         "Remembered": _by_class(result),
         "Remembered by age": _by_age(result),
-        "Strongest features": _strongest(result),
+        "Features the answers hang on": _strongest(result),
     }
     for title, table in tables.items():
         console.print(f"\n[italic]{title}[/italic]")
@@ -97,7 +97,7 @@ def _by_age(result: dict[str, Any]) -> Table:
 def _strongest(result: dict[str, Any]) -> Table:
     table = Table(box=None, pad_edge=False)
     table.add_column("feature")
-    table.add_column("weight", justify="right")
+    table.add_column("moves the answer by", justify="right")
     for line in result["strongest_features"]:
-        table.add_row(escape(line["feature"]), f"{line['weight']:.3f}")
+        table.add_row(escape(line["feature"]), f"{line['moves']:.1%}")
     return table

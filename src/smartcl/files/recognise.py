@@ -34,6 +34,8 @@ WORDS = 3.0
 ROWS_OF_NAMES = 20
 #: What a column is called that numbers the rows; one whose name ends in ``_id`` is looked at too.
 NUMBER_NAMES = ("", "id", "index", "row", "nr", "no", "unnamed: 0", "column 1")
+#: Whatever it is called, a column that goes up by one in each of so many rows numbers them.
+ROWS_COUNTED = 200
 #: A category with more names than this is hashed.
 MOST_NAMES = 64
 #: Free slots for names that come later: as many as there are names now, and at least this many.
@@ -63,11 +65,9 @@ def recognised(records: Records, told: Told) -> ColumnSchema:
         if name is not None and name not in records.columns:
             raise ValueError(f"there is no {what} {name!r} among the columns: {listed(records.columns)}")
     check_classes(label, [name_of(value) for value in records.columns[label] if not is_missing(value)])
-    columns = tuple(
-        _column(name, list(values), told.kinds.get(name))
-        for name, values in records.columns.items()
-        if name not in (label, told.id)
-    )
+    features = {name: list(values) for name, values in records.columns.items() if name not in (label, told.id)}
+    alone = len(features) == 1
+    columns = tuple(_column(name, values, told.kinds.get(name), alone) for name, values in features.items())
     return with_layout(ColumnSchema(label, columns, sparse=True, width=told.width, id=told.id))
 
 
@@ -81,11 +81,11 @@ def with_layout(schema: ColumnSchema) -> ColumnSchema:
     return schema if hashed or categories else replace(schema, width=0)
 
 
-def _column(name: str, values: Sequence[Any], kind: str | None) -> Column:
+def _column(name: str, values: Sequence[Any], kind: str | None, alone: bool) -> Column:
     there = [value for value in values if not is_missing(value)]
     missing = len(there) < len(values)
     if kind is None:
-        kind, why = _kind(name, there)
+        kind, why = _kind(name, there, alone)
         if kind == IGNORED:
             return Column(name, kind, why=why)
     elif kind not in KINDS:
@@ -104,8 +104,8 @@ def _column(name: str, values: Sequence[Any], kind: str | None) -> Column:
     return Column(name, kind)
 
 
-def _kind(name: str, there: Sequence[Any]) -> tuple[str, str]:
-    """The kind of a column with these values, and why it is ignored if it is."""
+def _kind(name: str, there: Sequence[Any], alone: bool) -> tuple[str, str]:
+    """The kind of a column with these values, and why it is ignored if it is; alone, it is all there is to learn."""
     if not there:
         return IGNORED, "no value in the first rows"
     if any(plain(value) is None for value in there):
@@ -114,7 +114,8 @@ def _kind(name: str, there: Sequence[Any]) -> tuple[str, str]:
         return TRUTH, ""
     for kind in (NUMBER, TRUTH, DATE):
         if best_style(kind, there)[1] <= SLIPS:
-            return (IGNORED, "it numbers the rows") if kind == NUMBER and _numbers_rows(name, there) else (kind, "")
+            numbers_rows = kind == NUMBER and (_called_number(name, there) or (_goes_up_by_one(there) and not alone))
+            return (IGNORED, "it numbers the rows") if numbers_rows else (kind, "")
     names = [name_of(value) or "" for value in there]
     if sum(len(name.split()) for name in names) / len(names) >= WORDS:
         return TEXT, ""
@@ -123,10 +124,15 @@ def _kind(name: str, there: Sequence[Any]) -> tuple[str, str]:
     return CATEGORY, ""
 
 
-def _numbers_rows(name: str, there: Sequence[Any]) -> bool:
-    """Whether this is a running number: called so, and never twice the same."""
+def _called_number(name: str, there: Sequence[Any]) -> bool:
+    """Whether this is called a running number, and never twice the same."""
     called = name.lower() in NUMBER_NAMES or name.lower().endswith("_id")
     return called and len(there) >= ROWS_OF_NAMES and len({name_of(value) for value in there}) == len(there)
+
+
+def _goes_up_by_one(there: Sequence[Any]) -> bool:
+    """Whether many rows, and all of them, are numbered one after the other."""
+    return len(there) >= ROWS_COUNTED and bool((np.diff(numbers_of(there)) == 1).all())
 
 
 def check_classes(label: str, names: Sequence[str | None]) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from smartcl.files.influence import influences
 from smartcl.files.table_model import TableModel
 
 STRONGEST = 20
@@ -80,9 +81,7 @@ def drift(model: TableModel) -> float | None:
 
 
 def strongest(model: TableModel) -> list[dict[str, Any]]:
-    """The features with the largest weights into the network, by name, the strongest first."""
-    norms = model.classifier.learner_.judge.network.group_norms().numpy()
-    best = np.argsort(-norms, kind="stable")[:STRONGEST]
-    return [
-        {"feature": model.encoder.name(int(place)), "weight": float(norms[place])} for place in best if norms[place]
-    ]
+    """The features that the answers hang on most, by name, and how far these move without their values."""
+    found = influences(model.classifier.learner_, np.random.default_rng(0))
+    best = sorted(found.items(), key=lambda pair: -pair[1])[:STRONGEST]
+    return [{"feature": model.encoder.name(place), "moves": moved} for place, moved in best if moved]
