@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from smartcl.cli.screen import screen
 from smartcl.cli.usage import arguments_checked, json_text, one_thread
 from smartcl.files.evaluation import evaluate as evaluated
 from smartcl.files.file_source import FORMATS, FileSource
@@ -48,7 +48,7 @@ def evaluate(
 
 def show(result: dict[str, Any]) -> None:
     """For people."""
-    console = Console()
+    console = screen()
     how = "as it is" if result["frozen"] else "test, then train"
     console.print(
         f"{result['rows']:,} rows, {how}: accuracy {result['accuracy']:.1%} (majority {result['majority_share']:.1%}), "

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from smartcl.cli.live_bars import bar_for, live_bars
+from smartcl.cli.screen import screen
 from smartcl.cli.usage import Seed, arguments_checked, assignments, failure_of, json_text, one_thread
 from smartcl.events.files import ColumnNames
 from smartcl.events.forecast import check_folder
@@ -73,7 +73,7 @@ def _day(option: str, text: str) -> dt.date:
 
 
 def _show(result: dict[str, Any], out: Path | None) -> None:
-    console = Console()
+    console = screen()
     console.print(
         f"{result['places']:,} places, {result['first_day']} to {result['last_day']}, {result['keywords']:,} keywords, "
         f"{result['event_days']:,} days with events",

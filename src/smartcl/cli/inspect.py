@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from smartcl.cli.one_line import counted
 from smartcl.cli.passed_over import passed_over_lines
+from smartcl.cli.screen import screen
 from smartcl.cli.usage import arguments_checked, json_text
 from smartcl.files.summary import inspection
 from smartcl.files.table_model import TableModel
@@ -35,7 +35,7 @@ def inspect(
 
 def show(result: dict[str, Any]) -> None:
     """For people."""
-    console = Console()
+    console = screen()
 
     def say(text: str) -> None:
         console.print(escape(text), highlight=False, soft_wrap=True)

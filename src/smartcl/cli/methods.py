@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from rich.console import Console
 from rich.table import Table
 
+from smartcl.cli.screen import screen
 from smartcl.learners.methods import METHODS
 
 
@@ -15,4 +15,4 @@ def methods() -> None:
         table.add_column(name, style="bold" if name == "method" else None)
     for name, method in METHODS.items():
         table.add_row(name, method.summary, method.citation)
-    Console().print(table)
+    screen().print(table)

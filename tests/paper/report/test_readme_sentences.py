@@ -9,6 +9,8 @@ import pytest
 
 from smartcl.paper.experiments.catalogue import TABLES
 from smartcl.paper.experiments.results import ResultFolder
+from smartcl.paper.experiments.streams import SMART, STREAM_RUNS, streams_data
+from smartcl.paper.peers.names import PEERS
 
 ROOT = Path(__file__).parents[3]
 RESULTS = ResultFolder(ROOT / "results")
@@ -54,3 +56,17 @@ def test_the_readme_says_what_the_result_files_say(name: str) -> None:
     said = re.sub(r"\{([^{}]+\|[^{}]+)\}", value, SAID[name])
     [seeds] = counts
     assert said.replace("{seeds}", SEEDS[seeds]) in README
+
+
+def test_the_readme_says_where_adaptive_stands_on_streams() -> None:
+    data = streams_data([(STREAM_RUNS, STREAM_RUNS.seeds)], RESULTS)
+    mean_place = {line["row"]: line["mean"] for line in data["ranks"]}
+    best_peer = min(mean_place[peer.label] for peer in PEERS.values())
+    accuracies = [line for line in data["margins"] if line["metric"] == "accuracy"]
+    behind = {name: -min(line[name] for line in accuracies) for name in ("to_peer", "to_guards_off")}
+    assert f"mean place {mean_place[SMART.label]:.1f} of nine, best peer {best_peer:.1f}; " in README
+    assert len(mean_place) == 9
+    assert 0 < behind["to_guards_off"] <= 0.1, "nowhere more than 0.1 points behind itself without guards"
+    assert f"and at most {behind['to_peer']:.1f} behind the best peer" in README
+    cells = (STREAM_RUNS.cell(row, name, 5, RESULTS) for row in STREAM_RUNS.rows for name in STREAM_RUNS.columns)
+    assert {cell["n"] for cell in cells} == {5}

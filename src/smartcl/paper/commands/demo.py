@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from smartcl.cli.live_bars import live_bars
+from smartcl.cli.screen import screen
 from smartcl.cli.usage import Seed, arguments_checked, failure_of
 from smartcl.errors import extra
 from smartcl.files.outputs import check_file
@@ -50,7 +50,7 @@ def demo(
         made = results_of(specs, LocalEngine(len(specs), watch), partial(run, data_dir=data))
         results = dict(zip(METHODS.values(), made, strict=True))
     failure = failure_of(lambda: draw_comparison(results, out))
-    Console().print(_table(results))
+    screen().print(_table(results))
     if failure is not None:
         raise failure
     print(f"picture: {out}")

@@ -16,6 +16,7 @@ import typer
 from rich.console import Console
 
 from smartcl.cli.one_line import say
+from smartcl.cli.screen import screen
 from smartcl.cli.usage import arguments_checked, json_text
 from smartcl.errors import extra
 from smartcl.files.outputs import check_writable
@@ -157,7 +158,7 @@ def _check_extras(wanted: list[RunSpec], written: Iterable[Artefact]) -> None:
 def _print(name: str, artefact: Artefact, data: dict[str, Any], paired: bool) -> None:
     from smartcl.paper.report.renderings import shown
 
-    console = Console()
+    console = screen()
     for each in shown(name, artefact, data, paired):
         console.print(each)
 

@@ -8,10 +8,10 @@ from typing import Annotated, Any
 
 import torch
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from smartcl.cli.live_bars import bar_for, live_bars
+from smartcl.cli.screen import screen
 from smartcl.cli.usage import Seed, arguments_checked, assignments, failure_of, json_text
 from smartcl.errors import extra
 from smartcl.files.outputs import check_writable
@@ -76,14 +76,14 @@ def _show_keywords(result: dict[str, Any], stem: Path, as_json: bool) -> None:
 
     study = KeywordStudy.of(result)
     if not as_json:
-        Console().print(keyword_grid(study))
+        screen().print(keyword_grid(study))
     written = write_keywords(study, stem)
     if not as_json:
         print("written:", ", ".join(map(str, written)))
 
 
 def _show(result: dict[str, Any]) -> None:
-    console, spec = Console(), result["spec"]
+    console, spec = screen(), result["spec"]
     scores = Table(title=f"{spec['method']} on {result['stream']}", title_justify="left")
     for heading in ("after the last task", *SCORES.values()):
         scores.add_column(heading, justify="left" if heading == "after the last task" else "right")

@@ -11,6 +11,9 @@ from html import escape
 from rich import markup
 from rich.table import Table as TerminalTable
 
+#: What a terminal leaves to the names of rows, however many columns there are.
+NAME_WIDTH = 10
+
 
 @dataclass(frozen=True)
 class Cell:
@@ -89,8 +92,10 @@ class Grid:
 
     def terminal(self) -> TerminalTable:
         table = TerminalTable(title=markup.escape(self.title), title_justify="left")
-        for position, head in enumerate(self.heads):
-            table.add_column(head, justify="right" if position else "left")
+        first, *others = self.heads
+        table.add_column(first, overflow="fold", min_width=NAME_WIDTH)
+        for head in others:
+            table.add_column(head, justify="right", overflow="fold")
         for line in self.lines:
             table.add_row(*(cell.terminal() for cell in line))
         return table
