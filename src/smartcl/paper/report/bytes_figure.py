@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import log10
 from pathlib import Path
 from typing import Any
@@ -49,7 +50,7 @@ def draw_bytes(data: dict[str, Any]) -> PageFigure:
         for row, curve in curves.items()
     ]
     sizes = sorted({point["bytes"] for point in (*data["points"], *data["published"])})
-    labelled = [size for size in sizes if size in {point["bytes"] for point in data["points"]}]
+    labelled = apart(sorted({point["bytes"] for point in data["points"]}))
     axis = Axis(
         "bytes the memory may take, and as many whole images (logarithmic)",
         log10(sizes[0]) - 0.1,
@@ -69,6 +70,19 @@ def draw_bytes(data: dict[str, Any]) -> PageFigure:
         f"the band is one standard deviation; hollow marks are what the paper prints for SMART."
     )
     return PageFigure(STEM, title, caption, (("", drawing),))
+
+
+def apart(sizes: Sequence[int], decades: float = 0.25) -> list[int]:
+    """Those of these rising sizes that can be labelled side by side on a logarithmic axis, the largest among them.
+
+    >>> apart([5, 10, 30, 100, 300, 500])
+    [5, 10, 30, 100, 500]
+    """
+    kept: list[int] = []
+    for size in reversed(sizes):
+        if not kept or log10(kept[-1] / size) >= decades:
+            kept.append(size)
+    return kept[::-1]
 
 
 def _point(point: dict[str, Any]) -> Point:

@@ -29,7 +29,7 @@ COLOURS = {
 }
 
 METHODS = {
-    "smart": "red", "smart-paper": "orange", "er": "blue", "gss-greedy": "green", "gss-iqp": "teal",
+    "smart": "red", "adaptive": "red", "smart-paper": "orange", "er": "blue", "gss-greedy": "green", "gss-iqp": "teal",
     "gss-clust": "olive", "fss-clust": "brown", "gdumb": "slate", "der++": "violet", "er-ace": "pink",
     "er-smart": "blue", "der++-smart": "violet", "joint": "muted", "joint-smart": "red",
     "icarl": "indigo", "gem": "teal", "a-gem": "green",
