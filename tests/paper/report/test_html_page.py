@@ -202,6 +202,12 @@ def test_naming_a_default_is_no_other_setting(tmp_path):
     assert "sensitivity-alpha-group-lasso" in write_report(tmp_path, tmp_path / "report").drawings
 
 
+def test_no_mark_of_markdown_is_left_in_a_note(out):
+    notes = re.findall(r'<p class="note">(.*?)(?:<a |</p>)', (out / "index.html").read_text(), flags=re.DOTALL)
+    assert len(notes) > 5
+    assert not [note for note in notes if re.search(r"[*`]", note)]
+
+
 def test_the_list_of_what_is_missing_adds_up(out):
     lines = lines_of(out / "tables" / "missing.csv")
     table = TABLES["table5"]

@@ -171,14 +171,16 @@ def _card(heading: str, content: str, note: str, grids: list[Grid]) -> str:
 
 
 def _marked(note: str) -> str:
-    """The few marks of Markdown that notes use, as HTML.
+    """The few marks of Markdown that notes use, as HTML, also where a line ends between them.
 
     >>> _marked("**so** *called* `smart`")
     '<strong>so</strong> <em>called</em> <code>smart</code>'
+    >>> _marked("*so\\ncalled*")
+    '<em>so\\ncalled</em>'
     """
     note = escape(note, quote=False)
     for mark, tag in (("`", "code"), (r"\*\*", "strong"), (r"\*", "em")):
-        note = re.sub(f"{mark}(.+?){mark}", rf"<{tag}>\1</{tag}>", note)
+        note = re.sub(f"{mark}(.+?){mark}", rf"<{tag}>\1</{tag}>", note, flags=re.DOTALL)
     return note
 
 
