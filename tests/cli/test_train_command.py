@@ -54,6 +54,14 @@ def test_three_commands_and_no_option_but_the_label(
     assert {"free", "prize", "lunch", "home", "cash", "meeting"} & set(strongest[:10])
 
 
+def test_with_one_class_no_feature_is_said_to_matter(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, out = tmp_path / "rows.csv", tmp_path / "model"
+    path.write_text("a,b,kind\n1,2,p\n3,4,p\n5,1,p\n")
+    assert call(["train", str(path), "--label", "kind", "--out", str(out)]) == 0
+    assert call(["inspect", str(out)]) == 0
+    assert "hang on" not in capsys.readouterr().out
+
+
 def test_predictions_keep_step_with_the_input(
     trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

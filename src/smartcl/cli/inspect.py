@@ -64,8 +64,9 @@ def show(result: dict[str, Any]) -> None:
         "Features the answers hang on": _strongest(result),
     }
     for title, table in tables.items():
-        console.print(f"\n[italic]{title}[/italic]")
-        console.print(table)
+        if table.row_count:
+            console.print(f"\n[italic]{title}[/italic]")
+            console.print(table)
     say("")
     for line in passed_over_lines(result["passed_over"]):
         say(line)
