@@ -5,7 +5,7 @@ Elhoseiny, "Efficient lifelong learning with A-GEM", ICLR 2019.
 
 With ``g`` the mean gradient of the new batch and ``g_t`` that of task ``t``'s memory, a step that would raise some
 task's loss (``⟨g, g_t⟩ < 0``) follows ``g + Σ_t v_t·g_t`` instead. Only inner products are needed to find ``v``, and
-those come from traces; the step itself is one backward pass of ``loss + Σ_t v_t·loss_t``.
+those come from traces; the step itself takes the traces' slopes again, weighted as in ``loss + Σ_t v_t·loss_t``.
 """
 
 from __future__ import annotations
@@ -26,9 +26,12 @@ from smartcl.data.spec import InputSpec
 from smartcl.learners.extra_columns import of_other_tasks, task_column
 from smartcl.learners.factory import Method
 from smartcl.learners.learner import Labelled, Learner
+from smartcl.learners.model import Tensors
 from smartcl.learners.recipe import Training
 from smartcl.memory.schematic_memory import ExtraColumns
-from smartcl.network.gradients import Products, multiplied_once, sample_gradients
+from smartcl.network.gradients import Products, SampleGradients, multiplied_once, sample_gradients, traced
+from smartcl.network.mlp import MLP
+from smartcl.network.network import Network
 from smartcl.selection.fair_shares import TaskShares, positions_by
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -134,20 +137,46 @@ class GEM(Learner):
 
     def guarded_step(self, new: Labelled, guard: Guard | None) -> None:
         """A step on the new samples, turned where it would oppose a mean gradient of the guard."""
-        v = None if guard is None else self.turn(new, guard)
-        if guard is None or v is None:
+        turned = None if guard is None else self.turned(new, guard)
+        if turned is None:
             self.model.descend(self.loss([new]))
-            return
-        (rows, y), (stored_rows, stored_y) = new, guard.samples
-        logits = self.model.network(rows, stored_rows)
-        losses = F.cross_entropy(logits, torch.cat([y, stored_y]), reduction="none")
-        self.model.descend(losses[: len(y)].mean() + losses[len(y) :] @ (v @ guard.means))
+        else:
+            self.model.descend(*turned)
 
-    def turn(self, new: Labelled, guard: Guard) -> torch.Tensor | None:
-        """How much of each mean gradient of the guard to add; None if the step opposes none of them."""
+    def turned(self, new: Labelled, guard: Guard) -> tuple[Tensors, Tensors | None] | None:
+        """What to descend on instead of the new samples' loss; None if that opposes nothing."""
         network = self.model.network
-        stored = sample_gradients(network, *guard.samples, guard.products)
-        c = guard.means @ stored.gram(sample_gradients(network, *new)).mean(dim=1)
+        if isinstance(network, MLP):
+            return self.turned_slopes(network, new, guard)
+        loss = self.turned_loss(network, new, guard)
+        return None if loss is None else (loss, None)
+
+    def turned_slopes(self, network: MLP, new: Labelled, guard: Guard) -> tuple[Tensors, Tensors] | None:
+        """Every layer's output and the turned slope at it: one forward pass says how to turn, and is turned."""
+        (rows, y), (stored_rows, stored_y) = new, guard.samples
+        values, sizes = network.layer_by_layer(rows, stored_rows), [len(y), len(stored_y)]
+        fresh_values, stored_values = zip(*(torch.split(value.detach(), sizes) for value in values), strict=True)
+        fresh = traced(network, fresh_values, rows, y)
+        stored = traced(network, stored_values, stored_rows, stored_y, guard.products)
+        v = self.turn(fresh, stored, guard)
+        if v is None:
+            return None
+        share = torch.cat([torch.full((len(y),), 1 / len(y)), v @ guard.means])[:, None]
+        return values, [share * torch.cat(slopes) for slopes in zip(fresh.deltas, stored.deltas, strict=True)]
+
+    def turned_loss(self, network: Network, new: Labelled, guard: Guard) -> torch.Tensor | None:
+        """The loss whose gradient is the turned one, for a network that may draw as it learns, but not when asked."""
+        (rows, y), (stored_rows, stored_y) = new, guard.samples
+        fresh = sample_gradients(network, rows, y)
+        v = self.turn(fresh, sample_gradients(network, stored_rows, stored_y, guard.products), guard)
+        if v is None:
+            return None
+        losses = F.cross_entropy(network(rows, stored_rows), torch.cat([y, stored_y]), reduction="none")
+        return losses[: len(y)].mean() + losses[len(y) :] @ (v @ guard.means)
+
+    def turn(self, fresh: SampleGradients, stored: SampleGradients, guard: Guard) -> torch.Tensor | None:
+        """How much of each mean gradient of the guard to add; None if the step opposes none of them."""
+        c = guard.means @ stored.gram(fresh).mean(dim=1)
         if bool((c >= 0).all()):
             return None
         K = guard.means @ stored.gram(stored) @ guard.means.T

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import torch
@@ -24,6 +24,9 @@ from smartcl.network.torch_optim import TorchOptimizer
 from smartcl.network.wrapped import WrappedNetwork, wrapped
 from smartcl.regularizers.regularizer import Regularizer
 from smartcl.saved import Saved
+
+#: An output or several.
+Tensors: TypeAlias = torch.Tensor | Sequence[torch.Tensor]
 
 
 class Model:
@@ -69,10 +72,10 @@ class Model:
         if self.network.table is not None and isinstance(rows, SparseInput):
             self.network.table.activate(rows.indices)
 
-    def descend(self, output: torch.Tensor, slope: torch.Tensor | None = None) -> None:
+    def descend(self, output: Tensors, slope: Tensors | None = None) -> None:
         """One optimizer step on the penalties and the loss: the output itself, or one of this slope at it."""
         self.optimizer.zero_grad()
-        output.backward(slope)  # type: ignore[no-untyped-call]
+        torch.autograd.backward(output, slope)
         for regularizer in self.regularizers:
             regularizer.add_gradient(self.network)
         self.optimizer.step()

@@ -109,10 +109,21 @@ class Trace:
         return total
 
 
-@torch.no_grad()
 def trace(network: MLP, rows: Prepared, y: torch.Tensor, products: Products = inner_products) -> Trace:
     """One forward pass, and the slopes of each sample's cross-entropy carried back layer by layer."""
-    values = network.pre_activations(rows)
+    with torch.no_grad():
+        return traced(network, network.pre_activations(rows), rows, y, products)
+
+
+@torch.no_grad()
+def traced(
+    network: MLP,
+    values: Sequence[torch.Tensor],
+    rows: Prepared,
+    y: torch.Tensor,
+    products: Products = inner_products,
+) -> Trace:
+    """The same, given the pre-activations of these rows."""
     deltas = [values[-1].softmax(dim=1) - F.one_hot(y, values[-1].shape[1])]
     for layer, value in zip(reversed(network.layers), reversed(values[:-1]), strict=True):
         assert isinstance(layer, nn.Linear)

@@ -61,6 +61,13 @@ class MLP(Network):
             values.append(unrounded(layer, active) if layer is self.layers[-1] else layer(active))
         return values
 
+    def layer_by_layer(self, *parts: Prepared) -> list[torch.Tensor]:
+        """The same, each with a graph that ends at its own layer: for steps by slopes that are known at all of them."""
+        values = [self.first(*parts)]
+        for layer in self.layers:
+            values.append(layer(F.relu(values[-1].detach())))
+        return values
+
     def features(self, rows: Prepared, layer: str = "penultimate") -> torch.Tensor:
         """The ``"penultimate"`` activations, which the last layer reads, or the ``"logits"``."""
         values = self.pre_activations(rows)
