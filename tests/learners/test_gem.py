@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import piqp
 import pytest
@@ -9,6 +11,7 @@ import torch
 import torch.nn.functional as F
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 
 from contract import assert_keeps_the_contract, assert_unchanged_by_an_interrupt
 from helpers import SMALL, assert_same_state, small_batches, small_spec
@@ -135,6 +138,32 @@ def test_an_agem_step_is_orthogonal_to_the_mean_it_opposed():
     learner.observe(batch)
     for name, value in learner.model.network.named_parameters():
         torch.testing.assert_close(value.detach(), expected[name], atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize("first_layer", ["dense", "sparse", "table"])
+@pytest.mark.parametrize("build", [gem, agem])
+def test_turned_slopes_are_those_of_the_turned_loss(build, first_layer, monkeypatch):
+    """Whatever the first layer is, a step by known slopes is the step that autograd makes of the loss."""
+    if first_layer == "table":
+        monkeypatch.setattr(mlp, "ROW_TABLE_WEIGHTS", 0)
+    spec = replace(small_spec(), sparse=first_layer != "dense")
+    first, *others = small_batches(3)
+    told, asked = (build(spec, 10**6, 0, **{**SMALL, "hidden": (12, 7), "iterations": 3}) for _ in range(2))
+    turned = []
+
+    def by_loss(new, guard):
+        loss = asked.turned_loss(asked.model.network, new, guard)
+        turned.append(loss is not None)
+        return None if loss is None else (loss, None)
+
+    monkeypatch.setattr(asked, "turned", by_loss)
+    for task, (x, y) in enumerate([*((b.x, b.y) for b in (first, *others)), (first.x + 0.1, 1 - first.y)]):
+        rows = x if first_layer == "dense" else sparse.csr_array(x.numpy())
+        for learner in (told, asked):
+            learner.observe(Batch(rows, y, task))
+    assert any(turned)
+    for name, value in asked.model.network.full_weights().items():
+        torch.testing.assert_close(told.model.network.full_weights()[name], value, atol=1e-6, rtol=1e-5)
 
 
 @pytest.mark.parametrize("build", [gem, agem])
