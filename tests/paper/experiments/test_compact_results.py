@@ -43,14 +43,21 @@ def test_what_is_kept_says_what_the_run_said(result):
     ("names", "gone"),
     [
         ({"seed": 1}, {"keywords"}),
-        ({"noise": "flip:0.2"}, {"keywords", "constraint_history"}),
-        ({"seed": 3}, {"keywords", "constraint_history", "memory_history"}),
+        ({"noise": "flip:0.2"}, {"keywords", "constraint_history", "accuracy_matrix"}),
+        ({"seed": 3}, {"keywords", "constraint_history", "memory_history", "accuracy_matrix"}),
     ],
 )
 def test_how_a_run_went_is_kept_of_the_first_seeds_alone(result, names, gone):
     kept = compacted({**result, "spec": {**result["spec"], **names}})
     assert kept.keys() == result.keys() - {"task_names"} - gone
     assert all(kept[score] == result[score] for score in SCORES)
+
+
+def test_of_a_matrix_that_nobody_can_read_its_last_row_is_kept(result):
+    many = [[round(50 + row / 3 + task, 3) for task in range(44)] for row in range(44)]
+    kept = compacted({**result, "accuracy_matrix": many, "accuracy_per_task": many[-1]})
+    assert kept.keys() == result.keys() - {"task_names", "accuracy_matrix"}
+    assert kept["accuracy_per_task"] == pytest.approx(many[-1], rel=1e-3)
 
 
 def test_to_compact_again_changes_nothing(result, tmp_path):

@@ -39,6 +39,7 @@ def old_file(
     result = {
         "accuracy": 90.0,
         "accuracy_matrix": [[90.0] * tasks] * tasks,
+        "accuracy_per_task": [90.0] * tasks,
         "memory_history": {"batches": [1, batches or made]},
         "stream": stream or name,
         "spec": {**spec, "parameters": parameters},

@@ -32,7 +32,7 @@ def report(
     print(f"page: {out / 'index.html'} ({len(made.runs.all)} runs)")
     print(f"plots: {len(made.drawings)} in {out / 'figures'}; tables: {len(made.grids)} in {out / 'tables'}")
     if tensorboard is not None:
-        with_tasks = [result for result in made.runs.all if "accuracy_matrix" in result]
+        with_tasks = [result for result in made.runs.all if "accuracy_per_task" in result]
         for result in with_tasks:
             write_events(result, tensorboard)
         print(f"event files: {len(with_tasks)} in {tensorboard}")

@@ -109,7 +109,7 @@ def reproduce(
             _write(each, said[each], out)
     if tensorboard is not None:
         found = {spec: folder.load(spec) for spec in dict.fromkeys(specs)}
-        there = {spec: result for spec, result in found.items() if result is not None and "accuracy_matrix" in result}
+        there = {spec: result for spec, result in found.items() if result is not None and "accuracy_per_task" in result}
         for spec, result in there.items():
             write_events({**result, "spec": spec.as_dict()}, tensorboard)
         runs = "1 run" if len(there) == 1 else f"{len(there)} runs"

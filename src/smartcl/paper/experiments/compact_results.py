@@ -19,6 +19,8 @@ DIGITS = 4
 LOOKS = 25
 #: Of how many seeds they are kept.
 LOOKED_SEEDS = 3
+#: Of how many tasks a matrix of accuracies can be read; of others a file keeps its last row, the scores by task.
+SHOWN_TASKS = 10
 #: What is kept of each look at the memory.
 MEMORY_COLUMNS = ("batches", "samples", "bytes", "features", "purity")
 
@@ -29,20 +31,24 @@ def compacted(result: Mapping[str, Any]) -> dict[str, Any]:
     >>> compacted({"accuracy": 97.87234042553192, "accuracy_matrix": [[97.87234042553192]]})
     {'accuracy': 97.87234042553192, 'accuracy_matrix': [[97.9]]}
     """
-    left_out = _left_out(result.get("spec", {}))
+    left_out = _left_out(result)
     return {name: COMPACTED.get(name, _as_it_is)(value) for name, value in result.items() if name not in left_out}
 
 
-def _left_out(spec: Mapping[str, Any]) -> set[str]:
+def _left_out(result: Mapping[str, Any]) -> set[str]:
     """Which entries this run's file does without.
 
-    >>> sorted(_left_out({"seed": 0, "noise": "flip:0.1"})), len(_left_out({"seed": 3, "noise": "none"}))
-    (['constraint_history', 'keywords', 'task_names'], 4)
+    >>> sorted(_left_out({"spec": {"seed": 0, "noise": "flip:0.1"}}))
+    ['accuracy_matrix', 'constraint_history', 'keywords', 'task_names']
+    >>> sorted(_left_out({"spec": {"seed": 0}, "accuracy_matrix": [[50.0] * 44] * 44}))
+    ['accuracy_matrix', 'task_names']
     """
+    spec = result.get("spec", {})
     seed, clean = spec.get("seed", 0), spec.get("noise", "none") == "none"
-    shown = {"memory_history": seed < LOOKED_SEEDS, "constraint_history": seed < LOOKED_SEEDS and clean}
-    shown |= {"keywords": seed == 0 and clean, "task_names": False}
-    return {name for name, kept in shown.items() if not kept}
+    looked_at, few_tasks = seed < LOOKED_SEEDS, len(result.get("accuracy_matrix", ())) <= SHOWN_TASKS
+    shown = {"memory_history": looked_at, "constraint_history": looked_at and clean}
+    shown |= {"accuracy_matrix": looked_at and clean and few_tasks, "keywords": seed == 0 and clean}
+    return {name for name, kept in {**shown, "task_names": False}.items() if not kept}
 
 
 def rounded(value: Any) -> Any:

@@ -47,8 +47,9 @@ def _summary_writer() -> Any:
 
 def scalars(result: dict[str, Any]) -> Iterator[Scalar]:
     """Every value with its name and the number of batches seen; accuracies by the number of tasks learned."""
-    matrix = result["accuracy_matrix"]
-    for learned, row in enumerate(matrix, start=1):
+    last = result["accuracy_per_task"]
+    matrix = dict(enumerate(result.get("accuracy_matrix", ()), start=1)) or {len(last): last}
+    for learned, row in matrix.items():
         yield "accuracy/mean_of_tasks_seen", sum(row[:learned]) / learned, learned
         for number, accuracy in enumerate(row, start=1):
             yield f"accuracy/task_{number}", accuracy, learned

@@ -19,7 +19,7 @@ REFERENCES = ("joint", "joint-smart")
 
 #: What every run writes and the report cannot do without, on tasks with test sets or on a stream of the suite.
 NEEDED = {"accuracy", "spec"}
-TESTED = ({"accuracy_matrix"}, {"correct", "rows", "drifts", "gradual"})
+TESTED = ({"accuracy_per_task"}, {"correct", "rows", "drifts", "gradual"})
 
 
 class Runs(ResultFolder):
