@@ -184,6 +184,19 @@ def test_a_running_number_is_no_feature_whatever_it_is_called(as_text: bool) -> 
     assert recognised(alone, Told("y")).columns[0].kind == "number", "there is nothing else to learn from"
 
 
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        ([f"€ {number},50" for number in range(300)], "ignored"),
+        ([f"${number % 7},000.50" for number in range(300)], "number"),
+        ([*map(str, range(299)), "oops"], "number"),
+    ],
+)
+def test_whether_a_column_counts_is_asked_of_numbers_as_they_are_written(values: list[str], kind: str) -> None:
+    records = Records.of({"a": values, "b": [1.0, 2.0] * 150, "y": ["p"] * 300})
+    assert recognised(records, Told("y")).columns[0].kind == kind
+
+
 def test_features_of_a_dense_row_written_out() -> None:
     first = {"n": [1.0, 3.0, None], "c": ["x", "y", "x"], "d": ["1970-01-01", "1970-01-03", None], "y": ["p", "q", "p"]}
     encoder = Encoder(recognised(Records.of(first), Told("y")))

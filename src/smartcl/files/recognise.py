@@ -132,7 +132,10 @@ def _called_number(name: str, there: Sequence[Any]) -> bool:
 
 def _goes_up_by_one(there: Sequence[Any]) -> bool:
     """Whether many rows, and all of them, are numbered one after the other."""
-    return len(there) >= ROWS_COUNTED and bool((np.diff(numbers_of(there)) == 1).all())
+    if len(there) < ROWS_COUNTED:
+        return False
+    numbers = numbers_of(there, READERS[NUMBER][best_style(NUMBER, there)[0]])
+    return bool(np.isfinite(numbers).all() and (np.diff(numbers) == 1).all())
 
 
 def check_classes(label: str, names: Sequence[str | None]) -> None:
