@@ -122,7 +122,7 @@ class QuadraticPenalty(Regularizer):
         """Keep the present weights, each as important as said."""
         weights = network.full_weights()
         self.anchors = {name: weights[name].clone() for name in importance}
-        self.importance = importance
+        self.importance, self._awake = importance, None
 
     def copy(self) -> Self:
         twin = super().copy()
