@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smartcl.data.batch import Bools, Ints, Rows
-from smartcl.memory.nonzeros import Floats, Nonzeros, nonzeros_of, pieces, spans
+from smartcl.memory.nonzeros import Floats, Nonzeros, bytes_of, nonzeros_of, pieces, spans
 from smartcl.memory.packed_rows import SPARSE_CELLS
 from smartcl.memory.row_bytes import Encoded, columns_of, decode_nonzeros, encode, fault_in
 from smartcl.memory.row_code import RowCode
@@ -92,7 +92,8 @@ class CodedRows:
     def take(self, index: Ints) -> CodedRows:
         """The rows at these positions."""
         starts, lengths = self._locate(index)
-        return CodedRows._of(self.code, self.arena[spans(starts, lengths)], lengths, self._formats[index])
+        arena = bytes_of(self.arena, index, starts, lengths)
+        return CodedRows._of(self.code, arena, lengths, self._formats[index])
 
     def dense(self, index: Ints, schema: Schema) -> Floats:
         """The rows at these positions over the features of ``schema``, under which all rows are written."""

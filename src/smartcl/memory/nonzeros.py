@@ -146,3 +146,15 @@ def spans(starts: Ints, lengths: Ints) -> Ints:
     """
     ends = lengths.cumsum()
     return np.repeat(starts - ends + lengths, lengths) + np.arange(lengths.sum())
+
+
+def bytes_of(arena: Bytes, index: Ints, starts: Ints, lengths: Ints) -> Bytes:
+    """The bytes of the rows at positions ``index`` of an arena, which start there and are so long.
+
+    Rows that are neighbours here and there are copied as one piece: a memory that loses a few rows is copied at once.
+    """
+    borders = np.flatnonzero(np.diff(index) != 1) + 1
+    first = np.concatenate([[0], borders]) if len(index) else borders
+    last = np.concatenate([borders, [len(index)]])[: len(first)] - 1
+    runs = zip(starts[first].tolist(), (starts + lengths)[last].tolist(), strict=True)
+    return np.concatenate([arena[:0], *(arena[start:end] for start, end in runs)])

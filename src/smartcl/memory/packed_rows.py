@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smartcl.data.batch import Bools, Ints, Rows
-from smartcl.memory.nonzeros import Floats, Nonzeros, nonzeros_of, pieces
+from smartcl.memory.nonzeros import Floats, Nonzeros, bytes_of, nonzeros_of, pieces
 from smartcl.memory.row_bytes import Encoded, decode_dense, decode_nonzeros, encode, fault_in
 from smartcl.memory.schema import Bytes, Schema
 from smartcl.saved import Saved
@@ -100,14 +100,9 @@ class PackedRows:
         return PackedRows.concatenate([self, other])
 
     def take(self, index: Ints) -> PackedRows:
-        """The rows at these positions. Rows that are neighbours here and there are copied as one piece."""
+        """The rows at these positions."""
         starts, lengths = self._locate(index)
-        borders = np.flatnonzero(np.diff(index) != 1) + 1
-        first = np.concatenate([[0], borders]) if len(index) else borders
-        last = np.concatenate([borders, [len(index)]])[: len(first)] - 1
-        runs = zip(starts[first].tolist(), (starts + lengths)[last].tolist(), strict=True)
-        arena = np.concatenate([self.arena[:0], *(self.arena[start:end] for start, end in runs)])
-        return PackedRows(arena, offsets_of(lengths), self.formats[index])
+        return PackedRows(bytes_of(self.arena, index, starts, lengths), offsets_of(lengths), self.formats[index])
 
     def dense(self, index: Ints, schema: Schema) -> Floats:
         """The rows at these positions over the features of ``schema``, under which all rows are written."""

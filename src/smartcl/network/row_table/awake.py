@@ -11,8 +11,8 @@ from smartcl.network.adam_step import adam_metric, adam_step_
 from smartcl.network.prox import prox_preconditioned, shrink_rows_
 from smartcl.network.row_table.missed_steps import AVERAGE_EVERY, RowSchedule, warm_decay
 
-#: Rows worked on at a time: what is made of them stays in the cache.
-PIECE = 256
+#: Weights worked on at a time, 256 rows of the paper's network: what is made of them stays in the cache.
+AWAKE_PIECE = 256 * 400
 
 
 @dataclass
@@ -79,7 +79,8 @@ class AwakeRows:
         self._used, self._averaged = 0, []
 
     def pieces(self) -> Iterator[slice]:
-        return (slice(start, min(start + PIECE, self._used)) for start in range(0, self._used, PIECE))
+        rows = max(1, AWAKE_PIECE // self._state.weight.shape[1])
+        return (slice(start, min(start + rows, self._used)) for start in range(0, self._used, rows))
 
     @torch.no_grad()
     def step(self, gradient: torch.Tensor, schedule: RowSchedule, now: int) -> None:

@@ -21,8 +21,8 @@ from smartcl.network.row_table.awake import AwakeRows, grown
 from smartcl.network.row_table.missed_steps import RowSchedule
 from smartcl.saved import Saved
 
-#: Sleeping rows looked at at a time: what is made of them stays in the cache.
-PIECE = 1024
+#: Sleeping weights looked at at a time, 1,024 rows of the paper's network: what is made of them stays in the cache.
+ASLEEP_PIECE = 1024 * 400
 
 
 class RowTable:
@@ -49,6 +49,7 @@ class RowTable:
         #: Where each row is among those awake, or -1.
         self._position = torch.zeros(0, dtype=torch.int64)
         self._leaf = torch.zeros(0, width)
+        self._piece = max(1, ASLEEP_PIECE // width)
         self._journal: Journal | None = None
         #: The thread that is learning a batch, and the size and step of the table before it.
         self._learning: int | None = None
@@ -82,7 +83,7 @@ class RowTable:
         places = self._position.index_select(0, rows)
         asleep = rows[places < 0]
         if len(asleep):
-            for some in torch.split(torch.unique(asleep), PIECE):
+            for some in torch.split(torch.unique(asleep), self._piece):
                 self._position[some] = torch.arange(len(self._awake), len(self._awake) + len(some))
                 self.asleep.wake(some, self._awake.room_for(some, self.step), self.schedule, self.step)
             places = self._position.index_select(0, rows)
@@ -108,7 +109,7 @@ class RowTable:
         distinct, local = torch.unique(features, return_inverse=True)
         rows = self._row_of[distinct].long()
         values = torch.zeros(len(distinct), self._leaf.shape[1])
-        for known in torch.split((rows >= 0).nonzero()[:, 0], PIECE):
+        for known in torch.split((rows >= 0).nonzero()[:, 0], self._piece):
             values[known] = self._look(rows[known], average)
         return values, local
 
@@ -221,7 +222,7 @@ class RowTable:
         return [self._awake.state.weight, self._awake.state.square]
 
     def _pieces(self) -> tuple[torch.Tensor, ...]:
-        return torch.split(torch.arange(self._used), PIECE)
+        return torch.split(torch.arange(self._used), self._piece)
 
     def _peek_finished(self, features: torch.Tensor, average: bool) -> tuple[torch.Tensor, torch.Tensor]:
         """Rows as the last finished batch left them, whatever another thread is learning now."""
@@ -230,7 +231,7 @@ class RowTable:
             distinct, local = torch.unique(features, return_inverse=True)
             rows = self._row_of[distinct].long()
             values = torch.zeros(len(distinct), self._leaf.shape[1])
-            for known in torch.split(((rows >= 0) & (rows < used)).nonzero()[:, 0], PIECE):
+            for known in torch.split(((rows >= 0) & (rows < used)).nonzero()[:, 0], self._piece):
                 values[known] = self.asleep.look(rows[known], self.schedule, step, average)
             return values, local
 
@@ -278,10 +279,7 @@ class RowTable:
     def _by_feature(self, by_row: torch.Tensor, unseen: float) -> torch.Tensor:
         """Norms of rows by feature; those awake are measured, ``by_row`` tells the others."""
         by_row[self._awake.rows] = row_norms(self._awake.state.weight)
-        result = torch.full((self.n_features,), unseen)
-        seen = self.seen
-        result[seen] = by_row[self._row_of[seen].long()]
-        return result
+        return torch.cat([by_row.new_full((1,), unseen), by_row]).index_select(0, self._row_of + 1)
 
     def _look(self, rows: torch.Tensor, average: bool) -> torch.Tensor:
         """The weights of some rows now, or their averages."""
