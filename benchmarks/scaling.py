@@ -1,4 +1,4 @@
-"""NCC, the proximal step and the store at 10,000 and 100,000 input features: linear, not quadratic."""
+"""More input features, and more samples held: what they cost is linear, not quadratic."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import torch
 from scipy import sparse
 
 from benchmarks.timing import best_seconds, report
+from smartcl import ReplayMemory
 from smartcl.data.spec import InputSpec
 from smartcl.memory import SampleStore
 from smartcl.network.mlp import MLP
@@ -32,7 +33,25 @@ def work(n_features: int) -> object:
     return once
 
 
+def one_more(megabytes: int) -> object:
+    """A hundred rows of twenty numbers offered to a memory that is full, about 11,000 of them in a megabyte."""
+    rng = np.random.default_rng(0)
+    memory = ReplayMemory(f"{megabytes}MB")
+
+    def add(rows: int) -> None:
+        memory.add(torch.from_numpy(rng.standard_normal((rows, 20), dtype=np.float32)), torch.zeros(rows).long())
+
+    for _ in range(2 * megabytes):
+        add(10_000)
+    return lambda: add(100)
+
+
 if __name__ == "__main__":
     torch.set_num_threads(1)
     small, large = best_seconds([work(10_000), work(100_000)], calls=1, rounds=15)
-    report(("NCC + prox + store: 100,000 features / 10,000", large / small, "<= 13"))
+    few, many = best_seconds([one_more(3), one_more(30)], calls=3, rounds=15)
+    report(
+        ("NCC + prox + store: 100,000 features / 10,000", large / small, "<= 13"),
+        ("a hundred rows into a full memory: 333,000 samples / 33,000", many / few, "<= 13"),
+        ("a hundred rows into a full memory of 33,000 samples: CPU ms", 1e3 * few, "-"),
+    )

@@ -105,12 +105,12 @@ def longest_fit(order: Ints, sizes: Ints, room: int) -> Ints:
     >>> longest_fit(np.array([2, 0, 1]), sizes=np.array([60, 3, 4]), room=61)
     array([1, 2])
     """
-    runs, left = [order[:0]], room
+    keep, left = np.zeros(len(sizes), dtype=np.bool_), room
     while len(order) and left > MOST_LEFT * room:
         fitting = int(np.searchsorted(np.cumsum(sizes[order]), left, side="right"))
         run, order = np.split(order, [fitting])
-        runs.append(run)
+        keep[run] = True
         left -= int(sizes[run].sum())
         fits = sizes[order] <= left
         order = order[np.argmax(fits) :] if fits.any() else order[:0]
-    return np.sort(np.concatenate(runs))
+    return np.flatnonzero(keep)

@@ -9,6 +9,7 @@ from smartcl.memory.pool import Pool, Scores, Selection, longest_fit
 from smartcl.selection.fair_shares import fair_share
 from smartcl.selection.reservoir import drawn_keys
 from smartcl.selection.roles import ASLEEP, roles_in
+from smartcl.selection.sorting import sorted_by
 
 #: The part of the room that the classes share evenly, each as far as it has samples; the rest goes by frequency.
 ENSURED = 0.5
@@ -21,7 +22,7 @@ def within_share(labels: Ints, keys: Scores, sizes: Ints, room: int) -> Bools:
     >>> within_share(np.array([0, 0, 0, 0, 0, 1]), keys, sizes=np.full(6, 10), room=40)
     array([ True,  True,  True, False, False,  True])
     """
-    order = np.lexsort((keys, labels))
+    order = sorted_by(keys, labels)
     costs = np.cumsum(sizes[order])
     last = np.append(np.flatnonzero(np.diff(labels[order])), len(order) - 1)
     demands = np.diff(costs[last], prepend=0)
@@ -36,7 +37,7 @@ def fair_fit(labels: Ints, keys: Scores, sizes: Ints, room: int, asleep: Bools) 
     if not len(labels):
         return np.zeros(0, dtype=np.int64)
     ensured = within_share(labels, keys, sizes, int(ENSURED * room))
-    return longest_fit(np.lexsort((keys, ~ensured, asleep)), sizes, room)
+    return longest_fit(sorted_by(keys, ~ensured, asleep), sizes, room)
 
 
 class FairReservoir:

@@ -13,6 +13,7 @@ import numpy as np
 from smartcl.data.batch import Ints
 from smartcl.memory.pool import Pool, Scores, Selection
 from smartcl.selection.reservoir import drawn_keys
+from smartcl.selection.sorting import narrow, sorted_by
 
 
 def fair_share(demands: Ints, room: int) -> int:
@@ -53,15 +54,16 @@ def positions_by(numbers: Ints) -> list[Ints]:
     >>> positions_by(np.array([7, 3, 7]))
     [array([1]), array([0, 2])]
     """
-    order = np.argsort(numbers, kind="stable")
+    order = np.argsort(narrow(numbers), kind="stable")
     return np.split(order, np.flatnonzero(np.diff(numbers[order])) + 1)
 
 
 def groups_of(pool: Pool) -> Ints:
     """The group of each sample: its label, or its task and label where tasks are stored."""
-    columns = [pool.labels] if "task" not in pool.extra else [pool.extra["task"], pool.labels]
-    groups: Ints = np.unique(np.stack(columns), axis=1, return_inverse=True)[1].reshape(-1)
-    return groups
+    if "task" not in pool.extra:
+        return pool.labels
+    n_labels = int(pool.labels.max(initial=0)) + 1
+    return pool.extra["task"].astype(np.int64) * n_labels + pool.labels
 
 
 class TaskShares:
@@ -82,7 +84,7 @@ class TaskShares:
     def select(self, pool: Pool, room: int, rng: np.random.Generator) -> Selection:
         keys = drawn_keys(pool, rng)
         members = positions_by(pool.extra["task"].astype(np.int64))
-        by_key = [index[np.argsort(keys[index], kind="stable")] for index in members]
+        by_key = [index[sorted_by(keys[index])] for index in members]
         keep = fair_prefixes(by_key, pool.sizes, room)
         return Selection(keep, keys[keep])
 
@@ -95,13 +97,17 @@ def balanced_fit(groups: Ints, keys: Scores, sizes: Ints, room: int) -> Ints:
     array([0, 1, 4])
     """
     fitting = np.flatnonzero(sizes <= room)
-    members = [fitting[groups[fitting] == group] for group in np.unique(groups)]
-    queues = [list(index[np.argsort(keys[index], kind="stable")]) for index in members if len(index)]
+    queues = [fitting[index[sorted_by(keys[fitting[index]])]] for index in positions_by(groups[fitting])]
+    lengths = [len(queue) for queue in queues]
     excess = int(sizes[fitting].sum()) - room
     while excess > 0:
-        largest = max(queues, key=lambda queue: (len(queue), keys[queue[-1]] if queue else 0.0))
-        excess -= int(sizes[largest.pop()])
-    return np.sort(np.array([i for queue in queues for i in queue], dtype=np.int64))
+        most = max(lengths)
+        largest = max(
+            (i for i, length in enumerate(lengths) if length == most), key=lambda i: keys[queues[i][most - 1]]
+        )
+        excess -= int(sizes[queues[largest][most - 1]])
+        lengths[largest] -= 1
+    return np.sort(np.concatenate([queue[:length] for queue, length in zip(queues, lengths, strict=True)]))
 
 
 class Balanced:

@@ -6,6 +6,7 @@ import numpy as np
 
 from smartcl.memory.pool import Pool, Scores, Selection, longest_fit
 from smartcl.selection.roles import ASLEEP, roles_in
+from smartcl.selection.sorting import sorted_by
 
 
 def drawn_keys(pool: Pool, rng: np.random.Generator) -> Scores:
@@ -36,7 +37,7 @@ class Reservoir:
 
     def select(self, pool: Pool, room: int, rng: np.random.Generator) -> Selection:
         keys = drawn_keys(pool, rng)
-        order = np.lexsort((keys, roles_in(pool) == ASLEEP))
+        order = sorted_by(keys, roles_in(pool) == ASLEEP)
         keep = longest_fit(order, pool.sizes, room)
         return Selection(keep, keys[keep])
 

@@ -9,6 +9,7 @@ from smartcl.memory.pool import Pool, Scores, Selection
 from smartcl.selection.fair_reservoir import fair_fit
 from smartcl.selection.reservoir import drawn_keys
 from smartcl.selection.roles import ASLEEP, HELD_OUT, roles_in
+from smartcl.selection.sorting import sorted_by
 
 #: Stored samples looked at after each batch: the whole of a small memory, a random part of a large one.
 EXAMINED = 600
@@ -33,7 +34,7 @@ def trade_places(keys: Scores, suspect: Bools, labels: Ints) -> Scores:
     array([2., 1., 4., 3.], dtype=float32)
     """
     dealt = np.empty_like(keys)
-    dealt[np.lexsort((keys, suspect, labels))] = keys[np.lexsort((keys, labels))]
+    dealt[sorted_by(keys, suspect, labels)] = keys[sorted_by(keys, labels)]
     return dealt
 
 
