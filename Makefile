@@ -12,7 +12,7 @@ COMPAT := .venv-compat
 COMPAT_INSTALL := $(COMPAT)/bin/pip install --quiet --disable-pip-version-check -c constraints-compat.txt
 COMPAT_READY := $(COMPAT)/.ready
 
-.PHONY: demo test lint bench bench-peers peers compat compat-bench compat-env clean
+.PHONY: demo test lint bench bench-all bench-peers peers compat compat-bench compat-env clean
 
 demo: $(READY)
 	$(BIN)/smartcl demo
@@ -28,6 +28,11 @@ lint: $(DEV_READY)
 
 bench: $(DEV_READY)
 	$(BIN)/python -m benchmarks
+
+# All figures of benchmarks/results.json on one state: an hour and a half on a quiet machine.
+bench-all: $(DEV_READY) $(COMPAT_READY)
+	$(BIN)/python -m benchmarks all
+	$(COMPAT)/bin/python -m benchmarks peers avalanche_replay
 
 # Rows per second and accuracy beside Avalanche, River and scikit-learn, in the environment that has them.
 bench-peers: $(COMPAT_READY)

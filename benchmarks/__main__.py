@@ -1,8 +1,8 @@
 """``python -m benchmarks [name ...]``: run the benchmarks, print a table, write ``benchmarks/results.json``.
 
-Without names, all that are not long. Each runs in a process of its own with one thread, so that none warms or crowds
-another, and one that fails stops no other. Beside its figures the file has, under ``about``, when each benchmark was
-run, on what and how long; a figure that falls short of what was wanted says so.
+Without names, all that are not long; ``all`` means the long ones too. Each runs in a process of its own with one
+thread, so that none warms or crowds another, and one that fails stops no other. Beside its figures the file has, under
+``about``, when each benchmark was run, on what and how long; a figure that falls short of what was wanted says so.
 """
 
 from __future__ import annotations
@@ -29,16 +29,19 @@ NAMES = (
     *("scaling", "million", "sparse", "speedup", "planted", "rare", "units", "imports"),
     *("reading", "own_loop", "own_network", "coders", "grading", "before"),
 )
-#: Run by name only: they take long, or need the flu data or, the last two, the environment of ``make compat-env``.
-NAMED_ONLY = ("attack", "soak", "easy", "predicting", "again", "peers", "avalanche_replay")
+#: They take long, or need the flu data.
+LONG = ("easy", "predicting", "again", "soak", "attack")
+#: They need the environment of ``make compat-env``.
+PEERS = ("peers", "avalanche_replay")
 
 
 def main() -> None:
     """Run the named benchmarks, or all that are not long."""
-    chosen = sys.argv[1:] or NAMES
-    unknown = [name for name in chosen if name not in (*NAMES, *NAMED_ONLY)]
+    asked, known = sys.argv[1:], (*NAMES, *LONG, *PEERS)
+    chosen = (*NAMES, *LONG) if asked == ["all"] else asked or NAMES
+    unknown = [name for name in chosen if name not in known]
     if unknown:
-        sys.exit(f"unknown benchmark {unknown[0]!r}: known are {', '.join((*NAMES, *NAMED_ONLY))}")
+        sys.exit(f"unknown benchmark {unknown[0]!r}: known are {', '.join(known)}, and all")
     failed = [name for name in chosen if not measured(name)]
     results = json.loads(PATH.read_text())
     show({name: results[name] for name in chosen if name not in failed})
