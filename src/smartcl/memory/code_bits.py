@@ -13,6 +13,7 @@ from smartcl.data.batch import Ints
 from smartcl.memory.nonzeros import spans
 from smartcl.memory.prefix_code import MAX_BITS, first_symbols
 from smartcl.memory.schema import Bytes
+from smartcl.memory.sorting import narrow
 
 # A step in one number, from the lowest bit: three symbols, how many of them there are, their bits, the next context.
 _SYMBOL_BITS, _COUNT_AT, _USED_AT, _CONTEXT_AT = 12, 36, 38, 42
@@ -70,13 +71,14 @@ def walk(padded: Bytes, begins: Ints, ends: Ints, table: Ints) -> tuple[Ints, In
             reached[who] = np.where(context >> MAX_BITS < ended, np.minimum(position, limit), position)
             if not going.all():
                 who, position, context, limit = who[going], position[going], context[going], limit[going]
-    steps = np.zeros((len(begins), len(walked)), dtype=np.int64)
-    for place, (rows, step) in enumerate(walked):
-        steps[rows, place] = step
+    whose = np.concatenate([rows for rows, _ in walked])
+    by_row = np.argsort(narrow(whose), kind="stable")
+    steps = np.concatenate([step for _, step in walked])[by_row]
     held = (steps >> _COUNT_AT) & 3
     shifts = _SYMBOL_BITS * np.arange(_SYMBOLS_A_STEP)
-    symbols = (steps[:, :, None] >> shifts) & ((1 << _SYMBOL_BITS) - 1)
-    return symbols[np.arange(_SYMBOLS_A_STEP) < held[:, :, None]], held.sum(axis=1), reached
+    symbols = (steps[:, None] >> shifts) & ((1 << _SYMBOL_BITS) - 1)
+    counts = np.bincount(whose[by_row], held, minlength=len(begins)).astype(np.int64)
+    return symbols[np.arange(_SYMBOLS_A_STEP) < held[:, None]], counts, reached
 
 
 def placed(starts: Ints, row: Ints, bits: Ints) -> Ints:

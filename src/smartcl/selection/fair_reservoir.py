@@ -6,10 +6,10 @@ import numpy as np
 
 from smartcl.data.batch import Bools, Ints
 from smartcl.memory.pool import Pool, Scores, Selection, longest_fit
+from smartcl.memory.sorting import sorted_by
 from smartcl.selection.fair_shares import fair_share
 from smartcl.selection.reservoir import drawn_keys
 from smartcl.selection.roles import ASLEEP, roles_in
-from smartcl.selection.sorting import sorted_by
 
 #: The part of the room that the classes share evenly, each as far as it has samples; the rest goes by frequency.
 ENSURED = 0.5

@@ -12,8 +12,8 @@ import numpy as np
 
 from smartcl.data.batch import Ints
 from smartcl.memory.pool import Pool, Scores, Selection
+from smartcl.memory.sorting import narrow, sorted_by
 from smartcl.selection.reservoir import drawn_keys
-from smartcl.selection.sorting import narrow, sorted_by
 
 
 def fair_share(demands: Ints, room: int) -> int:

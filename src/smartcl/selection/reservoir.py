@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from smartcl.memory.pool import Pool, Scores, Selection, longest_fit
+from smartcl.memory.sorting import sorted_by
 from smartcl.selection.roles import ASLEEP, roles_in
-from smartcl.selection.sorting import sorted_by
 
 
 def drawn_keys(pool: Pool, rng: np.random.Generator) -> Scores:

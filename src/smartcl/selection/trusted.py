@@ -6,10 +6,10 @@ import numpy as np
 
 from smartcl.data.batch import Bools, Ints
 from smartcl.memory.pool import Pool, Scores, Selection
+from smartcl.memory.sorting import sorted_by
 from smartcl.selection.fair_reservoir import fair_fit
 from smartcl.selection.reservoir import drawn_keys
 from smartcl.selection.roles import ASLEEP, HELD_OUT, roles_in
-from smartcl.selection.sorting import sorted_by
 
 #: Stored samples looked at after each batch: the whole of a small memory, a random part of a large one.
 EXAMINED = 600

@@ -1,11 +1,11 @@
-"""Candidates in order, against NumPy's own sort by several keys."""
+"""Samples in order, against NumPy's own sort by several keys."""
 
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from smartcl.selection.sorting import sorted_by
+from smartcl.memory.sorting import sorted_by
 
 LENGTHS = st.integers(0, 40)
 

@@ -1,4 +1,4 @@
-"""Candidates in the order of their keys: a memory of a million samples is put in order with every batch."""
+"""Putting in order in linear time: a memory of a million samples is sorted with every batch."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smartcl.data.batch import Ints
-from smartcl.memory.pool import Scores
 
 
-def sorted_by(keys: Scores, *groups: NDArray[Any]) -> Ints:
+def sorted_by(keys: NDArray[np.float32], *groups: NDArray[Any]) -> Ints:
     """Positions by the last group, within it by the one before, and at last by key; equals stay in order.
 
     This is ``np.lexsort((keys, *groups))`` with groups that are bools or whole numbers, in passes of sixteen bits where
