@@ -12,6 +12,7 @@ from sklearn.utils.estimator_checks import check_class_weight_classifiers, param
 
 from helpers import assert_same_state, small_batches
 from smartcl import SmartClassifier
+from smartcl.persistence import load_state, save_state
 
 QUICK = {"hidden": (16,), "lr": 1e-2, "iterations": 5, "replay": 50}
 
@@ -284,6 +285,15 @@ def test_penalties_take_effect_without_task_ends(data, method):
 def test_methods_that_must_know_the_task_say_so(data):
     with pytest.raises(ValueError, match="method 'gem' must be told which task each batch is of"):
         quick(method="gem").fit(*data)
+
+
+def test_a_state_that_claims_more_features_than_it_holds_is_refused_before_anything_is_made_so_wide(data, tmp_path):
+    SmartClassifier(memory="20kB", method="gdumb", hidden=(1,)).fit(*data).save(tmp_path)
+    state = load_state(tmp_path)
+    state["built"]["spec"]["n_features"] = 2**31
+    save_state(tmp_path, state)
+    with pytest.raises(ValueError, match=r"memory\.store\.n_features must be 2147483648, as the learner's, is 12"):
+        SmartClassifier.load(tmp_path)
 
 
 def test_a_failed_fit_leaves_everything_as_it_was(data):

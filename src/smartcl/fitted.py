@@ -184,6 +184,10 @@ class Fitted:
     def from_state(cls, saved: Saved, own: Method | Factory | None = None) -> Fitted:
         """The same again, or a ``ValueError`` that says what is wrong with the state."""
         built = Built.from_state(saved.part("built"), own)
+        store = saved.part("learner").part("memory").part("store")
+        held = store.whole("n_features", 1)
+        if held != built.spec.n_features:  # before anything is made so wide
+            store.refuse("n_features", f"must be {built.spec.n_features}, as the learner's, is {held}")
         learner = built.learner()
         learner.load_state_dict(saved.entries("learner"))
         names = _saved_labels(saved)
