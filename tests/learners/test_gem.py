@@ -71,6 +71,18 @@ def test_the_scale_of_the_loss_does_not_matter():
     np.testing.assert_allclose(project(1e-8 * K, 1e-8 * c), project(K, c), rtol=1e-9)
 
 
+def test_a_task_whose_gradients_cancel_out_to_less_than_rounding_is_no_obstacle():
+    """Its square may then be negative: that of a task of flu-2013 was, and a run ended there."""
+    g, stored = memories(1, tasks=3, rank=3)
+    K, c = stored @ stored.T, stored @ g
+    K[1], K[:, 1] = 0.0, 0.0
+    without = K.copy()
+    K[1, 1] = -0.1 * np.trace(K)
+    v = project(K, c, margin=0.5)
+    expected = solved_by_piqp(without + JITTER * (np.trace(K) - np.trace(without)) / 3 * np.eye(3), c, 0.5)
+    np.testing.assert_allclose(v, expected, rtol=1e-3)
+
+
 def test_a_memory_without_gradient_asks_for_no_more_than_the_margin():
     assert project(np.zeros((2, 2)), np.zeros(2), margin=0.5).tolist() == [0.5, 0.5]
 

@@ -145,3 +145,22 @@ def test_what_would_not_be_finite_does_not_count(method: str, kind: bool, value:
     learner.observe(batches[3])
     assert torch.isfinite(learner.predict_proba(x)).all()
     assert torch.isfinite(learner.predict_proba(batches[4].x)).all()
+
+
+@pytest.mark.parametrize("call", ["observe", "predict_proba"])
+def test_an_interrupt_while_torch_switches_gradients_on_again_leaves_them_on(
+    call: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    batch = small_batches(1)[0]
+    learner = learner_of("smart", False, [batch])
+
+    def struck(self: torch.no_grad, *error: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(torch.no_grad, "__exit__", struck)
+        with pytest.raises(KeyboardInterrupt):
+            learner.observe(batch) if call == "observe" else learner.predict_proba(batch.x)
+    recorded = torch.is_grad_enabled()
+    torch.set_grad_enabled(True)
+    assert recorded

@@ -53,7 +53,11 @@ def project(K: Floats, c: Floats, margin: float = 0.5) -> Floats:
     scale = np.trace(K) / len(K)
     if not scale > 0:
         return np.full(len(c), margin)
-    K = K / scale + JITTER * np.eye(len(K))
+    K = K / scale
+    levels, directions = np.linalg.eigh(K)
+    if levels[0] < -JITTER / 2:  # gradients that cancel out: what single precision leaves of them is not a Gram matrix
+        K = (directions * levels.clip(min=0)) @ directions.T
+    K = K + JITTER * np.eye(len(K))
     L = np.linalg.cholesky(K)
     above, _ = nnls(L.T, -solve_triangular(L, c / scale + K.sum(axis=1) * margin, lower=True))
     return np.asarray(above + margin, dtype=np.float64)

@@ -14,6 +14,7 @@ from threading import RLock
 from typing import Any, NamedTuple, Self, cast
 
 import numpy as np
+import torch
 
 from smartcl.learners.model import Model
 from smartcl.memory.schematic_memory import SchematicMemory
@@ -26,6 +27,17 @@ class Undo(NamedTuple):
 
     before: Transactional
     journals: tuple[Journal, ...]
+
+
+@contextmanager
+def gradients_as_before() -> Iterator[None]:
+    """Torch records gradients after a failure as it did before: an interrupt may strike in its own way back to that."""
+    recorded = torch.is_grad_enabled()
+    try:
+        yield
+    except BaseException:
+        torch.set_grad_enabled(recorded)
+        raise
 
 
 class Transactional:
@@ -47,7 +59,7 @@ class Transactional:
     @contextmanager
     def all_or_nothing(self) -> Iterator[None]:
         """Inside, any number of batches: all of them count or, whatever is raised, none. One thread at a time."""
-        with self._lock:
+        with self._lock, gradients_as_before():
             if self._undo is not None:  # inside a longer call, which decides
                 yield
                 return
@@ -84,7 +96,7 @@ class Transactional:
     @contextmanager
     def finished(self) -> Iterator[Self]:
         """The learner as the last finished batch left it, whatever another thread is learning; to read only."""
-        with self._reading():
+        with self._reading(), gradients_as_before():
             view = self._as_it_is()
             yield view if view._finished is None else cast(Self, view._finished)
 
