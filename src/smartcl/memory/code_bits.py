@@ -10,10 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from smartcl.data.batch import Ints
-from smartcl.memory.nonzeros import spans
+from smartcl.memory.nonzeros import narrow, spans
 from smartcl.memory.prefix_code import MAX_BITS, first_symbols
 from smartcl.memory.schema import Bytes
-from smartcl.memory.sorting import narrow
 
 # A step in one number, from the lowest bit: three symbols, how many of them there are, their bits, the next context.
 _SYMBOL_BITS, _COUNT_AT, _USED_AT, _CONTEXT_AT = 12, 36, 38, 42

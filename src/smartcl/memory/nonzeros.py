@@ -158,3 +158,9 @@ def bytes_of(arena: Bytes, index: Ints, starts: Ints, lengths: Ints) -> Bytes:
     last = np.concatenate([borders, [len(index)]])[: len(first)] - 1
     runs = zip(starts[first].tolist(), (starts + lengths)[last].tolist(), strict=True)
     return np.concatenate([arena[:0], *(arena[start:end] for start, end in runs)])
+
+
+def narrow(numbers: NDArray[Any]) -> NDArray[Any]:
+    """Bools or whole numbers in the smallest type that holds them."""
+    low, high = (np.min_scalar_type(int(end)) for end in (numbers.min(initial=0), numbers.max(initial=0)))
+    return numbers.astype(np.promote_types(low, high), copy=False)

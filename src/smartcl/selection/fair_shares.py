@@ -11,8 +11,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from smartcl.data.batch import Ints
-from smartcl.memory.pool import Pool, Scores, Selection
-from smartcl.memory.sorting import narrow, sorted_by
+from smartcl.memory.nonzeros import narrow
+from smartcl.memory.pool import Pool, Scores, Selection, sorted_by
 from smartcl.selection.reservoir import drawn_keys
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from smartcl.memory.pool import Pool, Scores, Selection, longest_fit
-from smartcl.memory.sorting import sorted_by
+from smartcl.memory.pool import Pool, Scores, Selection, longest_fit, sorted_by
 from smartcl.selection.roles import ASLEEP, roles_in
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from smartcl.data.batch import Bools, Ints
-from smartcl.memory.pool import Pool, Scores, Selection
-from smartcl.memory.sorting import sorted_by
+from smartcl.memory.pool import Pool, Scores, Selection, sorted_by
 from smartcl.selection.fair_reservoir import fair_fit
 from smartcl.selection.reservoir import drawn_keys
 from smartcl.selection.roles import ASLEEP, HELD_OUT, roles_in

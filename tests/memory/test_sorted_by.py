@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from smartcl.memory.sorting import sorted_by
+from smartcl.memory.pool import sorted_by
 
 LENGTHS = st.integers(0, 40)
 
