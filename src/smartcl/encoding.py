@@ -15,6 +15,7 @@ import torch
 from numpy.typing import NDArray
 from scipy import sparse
 
+from smartcl.learners.transaction import gradients_as_before
 from smartcl.references import Code, import_reference, reference_of
 from smartcl.saved import Saved
 
@@ -156,7 +157,7 @@ def _checked(kind: Saved) -> Kind:
 
 def vectors(encoder: Encoder, items: Any) -> Any:
     """What an encoder makes of some items: one row of numbers for each, dense or sparse, or a ``ValueError``."""
-    with torch.no_grad():
+    with gradients_as_before(), torch.no_grad():
         made = encoder(items)
     if isinstance(made, torch.Tensor):
         made = made.detach().cpu().numpy()

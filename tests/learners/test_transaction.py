@@ -6,6 +6,7 @@ import copy
 import gc
 import pickle
 import weakref
+from collections.abc import Callable
 from threading import Event, Thread
 
 import numpy as np
@@ -14,6 +15,7 @@ import torch
 
 from helpers import SMALL, assert_same_state, small_batches, small_spec
 from smartcl.data.batch import Batch
+from smartcl.encoding import vectors
 from smartcl.learners.learner import Learner
 from smartcl.learners.methods import METHODS, build_learner
 
@@ -147,7 +149,15 @@ def test_what_would_not_be_finite_does_not_count(method: str, kind: bool, value:
     assert torch.isfinite(learner.predict_proba(batches[4].x)).all()
 
 
-@pytest.mark.parametrize("call", ["observe", "predict_proba"])
+CALLS: dict[str, Callable[[Learner, Batch], object]] = {
+    "observe": lambda learner, batch: learner.observe(batch),
+    "predict_proba": lambda learner, batch: learner.predict_proba(batch.x),
+    "build_learner": lambda learner, batch: learner_of("smart", False, []),
+    "encoder": lambda learner, batch: vectors(lambda rows: rows, np.eye(2)),
+}
+
+
+@pytest.mark.parametrize("call", CALLS)
 def test_an_interrupt_while_torch_switches_gradients_on_again_leaves_them_on(
     call: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -160,7 +170,7 @@ def test_an_interrupt_while_torch_switches_gradients_on_again_leaves_them_on(
     with monkeypatch.context() as patched:
         patched.setattr(torch.no_grad, "__exit__", struck)
         with pytest.raises(KeyboardInterrupt):
-            learner.observe(batch) if call == "observe" else learner.predict_proba(batch.x)
+            CALLS[call](learner, batch)
     recorded = torch.is_grad_enabled()
     torch.set_grad_enabled(True)
     assert recorded

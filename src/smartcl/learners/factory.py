@@ -9,6 +9,7 @@ from typing import Any, Protocol, TypeAlias
 
 from smartcl.data.spec import InputSpec
 from smartcl.learners.learner import Learner
+from smartcl.learners.transaction import gradients_as_before
 from smartcl.setting_kinds import plain
 from smartcl.settings import as_given, check_known, shown
 
@@ -107,7 +108,8 @@ class Method:
 
     def learner(self, spec: InputSpec, memory: str | int, seed: int = 0, **parameters: Any) -> Learner:
         """A learner with these settings, the others as they are."""
-        made = self.build(spec, memory, self.settings.changed(parameters), seed)
+        with gradients_as_before():
+            made = self.build(spec, memory, self.settings.changed(parameters), seed)
         if not isinstance(made, Learner):  # another's builder
             raise ValueError(f"a method must build a smartcl.Learner, this one built {shown(made)}")
         return made
