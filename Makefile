@@ -29,7 +29,7 @@ lint: $(DEV_READY)
 bench: $(DEV_READY)
 	$(BIN)/python -m benchmarks
 
-# All figures of benchmarks/results.json on one state: an hour and a half on a quiet machine.
+# All figures of benchmarks/results.json on one state: more than an hour.
 bench-all: $(DEV_READY) $(COMPAT_READY)
 	$(BIN)/python -m benchmarks all
 	$(COMPAT)/bin/python -m benchmarks peers avalanche_replay

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smartcl.data.batch import Bools, Ints, Rows
-from smartcl.memory.nonzeros import Floats, Nonzeros, bytes_of, nonzeros_of, pieces, spans
+from smartcl.memory.nonzeros import Floats, Nonzeros, bytes_of, narrow, nonzeros_of, pieces, spans
 from smartcl.memory.packed_rows import SPARSE_CELLS
 from smartcl.memory.row_bytes import Encoded, columns_of, decode_nonzeros, encode, fault_in
 from smartcl.memory.row_code import RowCode
@@ -143,7 +143,7 @@ class CodedRows:
         arena = np.array(saved.array("arena", (None,), "uint8"))
         lengths = saved.array("lengths", (len(versions),), "uint8", "uint16", "uint32")
         formats = np.array(saved.array("formats", (len(versions),), "uint8")) if saved.has("formats") else None
-        if int(lengths.sum(dtype=np.int64)) != arena.size or lengths.dtype != _lengths_of(lengths).dtype:
+        if int(lengths.sum(dtype=np.int64)) != arena.size or lengths.dtype != narrow(lengths).dtype:
             saved.refuse("lengths", f"must be those of rows that take {arena.size} bytes together")
         if formats is not None and (formats == IN_CODE).all():
             saved.refuse("formats", "must be there for rows that are not in code only")
@@ -156,7 +156,7 @@ class CodedRows:
 
     @classmethod
     def _of(cls, code: RowCode, arena: Bytes, lengths: NDArray[Any], formats: Bytes) -> CodedRows:
-        return cls(code, arena, _lengths_of(lengths), None if (formats == IN_CODE).all() else formats)
+        return cls(code, arena, narrow(lengths), None if (formats == IN_CODE).all() else formats)
 
     @property
     def _formats(self) -> Bytes:
@@ -251,8 +251,3 @@ def _mixed(
 
 def _in_order(first: Nonzeros, at: Ints, second: Nonzeros, then: Ints) -> Nonzeros:
     return Nonzeros.concatenate([first, second]).take(np.argsort(np.concatenate([at, then])))
-
-
-def _lengths_of(lengths: NDArray[Any]) -> NDArray[np.unsignedinteger[Any]]:
-    """The lengths in the smallest type that holds them."""
-    return lengths.astype(np.min_scalar_type(int(lengths.max(initial=0))))

@@ -49,7 +49,6 @@ class RowTable:
         #: Where each row is among those awake, or -1.
         self._position = torch.zeros(0, dtype=torch.int64)
         self._leaf = torch.zeros(0, width)
-        self._piece = max(1, ASLEEP_PIECE // width)
         self._journal: Journal | None = None
         #: The thread that is learning a batch, and the size and step of the table before it.
         self._learning: int | None = None
@@ -220,6 +219,11 @@ class RowTable:
     def unfinished(self) -> list[torch.Tensor]:
         """What a batch has made of the rows awake: all that must be finite for it to count."""
         return [self._awake.state.weight, self._awake.state.square]
+
+    @property
+    def _piece(self) -> int:
+        """How many rows are looked at at a time."""
+        return max(1, ASLEEP_PIECE // self._leaf.shape[1])
 
     def _pieces(self) -> tuple[torch.Tensor, ...]:
         return torch.split(torch.arange(self._used), self._piece)
