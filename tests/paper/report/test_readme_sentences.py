@@ -31,8 +31,8 @@ SAID = {
     "memory buys nothing; with 30% wrong labels it is {smart|300 images, 30% foreign} against "
     "{ER|300 images, 30% foreign} and {DER++|300 images, 30% foreign} (joint training "
     "{joint training|300 images, 30% foreign})",
-    "fashion-classes": "({seeds}; `smartcl reproduce fashion-classes`): `smart` {smart|300|±}, plain replay {ER|300|±}, "
-    "DER++ {DER++|300|±}, all far below joint training with {joint training|300|±} (with `smart`'s own "
+    "fashion-classes": "({seeds}; `smartcl reproduce fashion-classes`): `smart` {smart|300|±}, plain replay {ER|300|±}"
+    ", DER++ {DER++|300|±}, all far below joint training with {joint training|300|±} (with `smart`'s own "
     "{joint training, smart's training|300|±})",
     "newsgroups": "({seeds}; `smartcl reproduce newsgroups`), in 256 kB and 1 MB: `smart` {smart|256kB|±} and "
     "{smart|1MB|±}, plain replay of sparse rows {ER, sparse rows|256kB|±} and {ER, sparse rows|1MB|±}, DER++ of sparse "
