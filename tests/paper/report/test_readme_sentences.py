@@ -73,3 +73,11 @@ def test_the_readme_says_where_adaptive_stands_on_streams() -> None:
     assert f"and at most {behind['to_peer']:.1f} behind the best peer" in README
     cells = (STREAM_RUNS.cell(row, name, 5, RESULTS) for row in STREAM_RUNS.rows for name in STREAM_RUNS.columns)
     assert {cell["n"] for cell in cells} == {5}
+
+
+def test_the_readme_says_how_unsteady_smart_is_class_by_class() -> None:
+    table = TABLES["fashion-classes"]
+    runs = [RESULTS.load(spec) for spec in table.specs() if spec.method == "smart"]
+    made = sorted((run["accuracy"], min(run["accuracy_per_task"])) for run in runs if run is not None)
+    assert f"its seeds go from {made[0][0]:.1f} to {made[-1][0]:.1f}, and the two lowest have each lost most" in README
+    assert [worst_pair < 50 for _, worst_pair in made] == [True, True, False, False, False]
