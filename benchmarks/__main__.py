@@ -3,6 +3,8 @@
 Without names, all that are not long; ``all`` means the long ones too. Each runs in a process of its own with one
 thread, so that none warms or crowds another, and one that fails stops no other. Beside its figures the file has, under
 ``about``, when each benchmark was run, on what and how long; a figure that falls short of what was wanted says so.
+
+``tables`` takes options after its name (``benchmarks/tables.py``). What such a run measures is added to the file.
 """
 
 from __future__ import annotations
@@ -13,8 +15,10 @@ import platform
 import resource
 import subprocess
 import sys
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from importlib.metadata import version
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -30,31 +34,37 @@ NAMES = (
     *("reading", "own_loop", "own_network", "coders", "grading", "before"),
 )
 #: They take long, or need the flu data.
-LONG = ("easy", "predicting", "again", "soak", "attack")
+LONG = ("easy", "predicting", "again", "soak", "attack", "tables")
 #: They need the environment of ``make compat-env``.
 PEERS = ("peers", "avalanche_replay")
 
 
 def main() -> None:
     """Run the named benchmarks, or all that are not long."""
-    asked, known = sys.argv[1:], (*NAMES, *LONG, *PEERS)
+    words, known = sys.argv[1:], (*NAMES, *LONG, *PEERS)
+    asked = list(takewhile(lambda word: not word.startswith("-"), words))
+    options = words[len(asked) :]
     chosen = (*NAMES, *LONG) if asked == ["all"] else asked or NAMES
     unknown = [name for name in chosen if name not in known]
     if unknown:
         sys.exit(f"unknown benchmark {unknown[0]!r}: known are {', '.join(known)}, and all")
-    failed = [name for name in chosen if not measured(name)]
+    if options and asked != ["tables"]:
+        sys.exit(f"unknown option {options[0]!r}: only tables takes options")
+    failed = [name for name in chosen if not measured(name, options)]
     results = json.loads(PATH.read_text())
-    show({name: results[name] for name in chosen if name not in failed})
+    # tables has printed a table of its own
+    if shown := {name: results[name] for name in chosen if name not in (*failed, "tables")}:
+        show(shown)
     if failed:
         sys.exit(f"failed: {', '.join(failed)}")
 
 
-def measured(name: str) -> bool:
-    """Run one benchmark and note what came out; whether it finished."""
+def measured(name: str, options: Sequence[str] = ()) -> bool:
+    """Run one benchmark and note what came out; whether it finished. With options, other figures stay in the file."""
     print(f"{name} ...", file=sys.stderr, flush=True)
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
     before = children_seconds()
-    command = [sys.executable, "-m", f"benchmarks.{name}"]
+    command = [sys.executable, "-m", f"benchmarks.{name}", *options]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False, env=environment)
     if done.returncode:
         return False
@@ -64,7 +74,8 @@ def measured(name: str) -> bool:
             line["falls_short"] = True
     results = json.loads(PATH.read_text()) if PATH.exists() else {}
     results.setdefault("about", {})[name] = {**here(), "cpu_seconds": round(children_seconds() - before, 1)}
-    results[name] = lines
+    new = {line["figure"] for line in lines}
+    results[name] = [line for line in results.get(name, []) if options and line["figure"] not in new] + lines
     PATH.write_text(json.dumps(results, indent=1) + "\n")
     return True
 
