@@ -37,8 +37,8 @@ from smartcl.fitted import Built, Fitted, Labels, Taken, check_family, labels_of
 from smartcl.learners.factory import Factory, Method
 from smartcl.learners.forgetting import forget_samples
 from smartcl.learners.ids import ids_of, kept_ids
-from smartcl.learners.learner import Learner
 from smartcl.learners.methods import registered_name
+from smartcl.learners.stream_learner import StreamLearner
 from smartcl.memory.schematic_memory import SchematicMemory
 from smartcl.network.torch_optim import MakeOptimizer
 from smartcl.network.wrapped import Augment, ModuleSource
@@ -181,7 +181,7 @@ class SmartClassifier(ClassifierMixin, SavedEstimator):  # type: ignore[misc]
         return self._known("classes_").classes
 
     @property
-    def learner_(self) -> Learner:
+    def learner_(self) -> StreamLearner:
         """What learns: its memory, its network, its doubt."""
         return self._known("learner_").learner
 
@@ -209,7 +209,12 @@ class SmartClassifier(ClassifierMixin, SavedEstimator):  # type: ignore[misc]
 
     @classmethod
     def around(
-        cls, learner: Learner, classes: Labels, built: Built, feature_names: list[str], companions: Mapping[str, Any]
+        cls,
+        learner: StreamLearner,
+        classes: Labels,
+        built: Built,
+        feature_names: list[str],
+        companions: Mapping[str, Any],
     ) -> SmartClassifier:
         """An estimator that goes on with a learner that has been learning by itself."""
         own = own_settings(cls().get_params())

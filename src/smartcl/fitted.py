@@ -18,9 +18,9 @@ from smartcl.data.spec import InputSpec
 from smartcl.encoding import Encoding
 from smartcl.learners.factory import Factory, Method
 from smartcl.learners.forgetting import relearn
-from smartcl.learners.learner import Learner
 from smartcl.learners.learner_state import MOST_CLASSES
 from smartcl.learners.methods import check_registered, method_of, registered_name
+from smartcl.learners.stream_learner import StreamLearner
 from smartcl.references import saved_code
 from smartcl.saved import Saved
 from smartcl.settings import as_given, shown
@@ -74,7 +74,7 @@ class Built:
                     "set it back to go on, or call fit to begin anew"
                 )
 
-    def learner(self, seed: int = 0) -> Learner:
+    def learner(self, seed: int = 0) -> StreamLearner:
         return method_of(self.method).learner(self.spec, self.memory, seed, **self.parameters)
 
     def registered(self) -> Built:
@@ -136,7 +136,7 @@ class Fitted:
     ``encoding`` is the encoder in front, if there is one.
     """
 
-    learner: Learner
+    learner: StreamLearner
     names: Labels
     fixed: bool
     built: Built

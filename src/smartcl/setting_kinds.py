@@ -114,6 +114,23 @@ class Name:
 
 
 @dataclass(frozen=True)
+class Names:
+    """Any number of names; a text has commas between them.
+
+    >>> Names()("ridge, trees")
+    ('ridge', 'trees')
+    """
+
+    form: str = "names with commas between them"
+
+    def __call__(self, value: Any) -> tuple[str, ...]:
+        given = [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
+        if not isinstance(given, tuple | list) or not all(type(name) is str for name in given):
+            raise ValueError
+        return tuple(given)
+
+
+@dataclass(frozen=True)
 class Word:
     """One of a few words, or nothing."""
 

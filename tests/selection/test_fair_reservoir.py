@@ -99,5 +99,5 @@ def test_a_thousand_classes_take_no_longer_than_two():
 def test_what_sleeps_is_ensured_to_nobody():
     labels = np.repeat([0, 1], [50, 4])
     keys = np.linspace(0, 5, 54).astype(np.float32)
-    kept = labels[fair_fit(labels, keys, np.full(54, 10), 300, asleep=labels == 1)]
+    kept = labels[fair_fit(labels, keys, np.full(54, 10), 300, dormant=labels == 1)]
     assert kept.sum() == 0

@@ -12,7 +12,7 @@ from smartcl.memory.pool import Pool
 from smartcl.selection import trusted
 from smartcl.selection.fair_reservoir import FairReservoir
 from smartcl.selection.reservoir import Reservoir
-from smartcl.selection.roles import ASLEEP, REPLAYED
+from smartcl.selection.roles import DORMANT, REPLAYED
 from smartcl.selection.trusted import Trusted
 
 
@@ -92,7 +92,7 @@ def pool_with_room(n_wrong, distrust=1.0, spared=0, n=90, n_new=10):
 
 def test_who_sleeps_is_not_sent_away_while_there_is_room():
     pool = pool_with_room(20)
-    roles = np.where(pool.geometry.labels == 1, ASLEEP, REPLAYED).astype(np.uint8)
+    roles = np.where(pool.geometry.labels == 1, DORMANT, REPLAYED).astype(np.uint8)
     pool = replace(pool, extra={"role": roles})
     assert len(Trusted().select(pool, 10_000, np.random.default_rng(0)).keep) == 90
 

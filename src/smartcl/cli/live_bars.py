@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bars
 
-from smartcl.learners.learner import Learner
+from smartcl.learners.stream_learner import StreamLearner
 from smartcl.learners.watching import Progress
 
 
@@ -32,7 +32,7 @@ def bar_for(bars: Bars, name: str) -> Progress:
     """A progress callback that moves a bar of this name."""
     task = bars.add_task(name, total=None, memory="")
 
-    def show(done: int, total: int, learner: Learner) -> None:
+    def show(done: int, total: int, learner: StreamLearner) -> None:
         bars.update(task, completed=done, total=total, memory=repr(learner.memory))
 
     return show

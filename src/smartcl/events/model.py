@@ -15,7 +15,7 @@ from smartcl.events.calendar import EventDays
 from smartcl.events.calibration import Calibration
 from smartcl.events.counts import count_table
 from smartcl.fitted import Built
-from smartcl.learners.learner import Learner
+from smartcl.learners.stream_learner import StreamLearner
 from smartcl.saved import Saved
 
 
@@ -25,7 +25,7 @@ class EventModel:
     in it when it saves.
     """
 
-    learner: Learner
+    learner: StreamLearner
     calibration: Calibration
     places: tuple[str, ...]
     keywords: tuple[str, ...]

@@ -16,8 +16,8 @@ from smartcl.events.model import EventModel
 from smartcl.events.suspects import suspects
 from smartcl.events.walk_forward import walk_forward
 from smartcl.fitted import Built
-from smartcl.learners.learner import Learner
 from smartcl.learners.methods import find_method
+from smartcl.learners.stream_learner import StreamLearner
 from smartcl.learners.watching import Progress, Stopwatch
 
 #: What forecasting sets unless asked otherwise. Days are few and mostly noise: on Brazil's civil unrest a small
@@ -54,7 +54,7 @@ class PreparedForecast:
     names: ColumnNames
     stream: EventStream
     first_tested: int
-    learner: Learner
+    learner: StreamLearner
     built: Built
 
     def run(self, progress: Progress | None = None) -> EventForecast:

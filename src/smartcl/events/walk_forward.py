@@ -18,7 +18,7 @@ from smartcl.events.calendar import EventStream
 from smartcl.events.calibration import Calibration
 from smartcl.events.counts import UNKNOWN
 from smartcl.events.look_ahead import check_labels, check_rows
-from smartcl.learners.learner import Learner
+from smartcl.learners.stream_learner import StreamLearner
 from smartcl.learners.watching import Progress
 
 Floats = NDArray[np.float64]
@@ -48,7 +48,7 @@ class Walk:
         return (self.share > 0.5).astype(np.float64)
 
 
-def walk_forward(learner: Learner, stream: EventStream, progress: Progress | None = None) -> Walk:
+def walk_forward(learner: StreamLearner, stream: EventStream, progress: Progress | None = None) -> Walk:
     """Learn and forecast day after day; afterwards the learner has learned all that is known."""
     days = stream.days
     raw, probability, base_rate, share = (np.full((days.n_days, days.n_places), np.nan) for _ in range(4))

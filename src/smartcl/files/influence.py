@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from smartcl.data.batch import Ints, Rows
-from smartcl.learners.learner import Learner
+from smartcl.learners.stream_learner import StreamLearner
 from smartcl.memory.export import stored_rows
 from smartcl.network.inputs import SparseInput
 
@@ -21,7 +21,7 @@ Floats: TypeAlias = NDArray[np.float64]
 SAMPLES, FEATURES = 250, 64
 
 
-def influences(learner: Learner, rng: np.random.Generator) -> dict[int, float]:
+def influences(learner: StreamLearner, rng: np.random.Generator) -> dict[int, float]:
     """By feature, for those that may matter most: how far, in the mean over stored samples, the answers move.
 
     A distance of answers is half the sum of the differences of their probabilities: 0 is none, 1 another class for
@@ -32,7 +32,7 @@ def influences(learner: Learner, rng: np.random.Generator) -> dict[int, float]:
         return {}
     index = rng.choice(len(store), min(SAMPLES, len(store)), replace=False)
     rows = stored_rows(store, index)
-    weights = learner.judge.network.group_norms().numpy()
+    weights = learner.feature_weights()
     asked = np.argsort(-(weights * spreads(learner, rows)), kind="stable")[:FEATURES]
     return dict(zip(asked.tolist(), moved_answers(learner.predict_proba, rows, asked), strict=True))
 
@@ -66,7 +66,7 @@ def with_next_value(rows: Rows, feature: int) -> Rows:
     return sparse.csr_array((entries.data, (its_row, entries.col)), shape=rows.shape)
 
 
-def spreads(learner: Learner, rows: Rows) -> Floats:
+def spreads(learner: StreamLearner, rows: Rows) -> Floats:
     """The standard deviation of each feature among these rows, as the network sees them."""
     seen = learner.prepared(rows)
     if isinstance(seen, SparseInput):

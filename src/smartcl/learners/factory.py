@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeAlias
 
 from smartcl.data.spec import InputSpec
-from smartcl.learners.learner import Learner
+from smartcl.learners.stream_learner import StreamLearner
 from smartcl.learners.transaction import gradients_as_before
 from smartcl.setting_kinds import plain
 from smartcl.settings import as_given, check_known, shown
 
-Factory: TypeAlias = Callable[..., Learner]
+Factory: TypeAlias = Callable[..., StreamLearner]
 #: ``build(spec, memory, settings, seed)``, with the settings of the method's own class.
-Build: TypeAlias = Callable[[InputSpec, str | int, Any, int], Learner]
+Build: TypeAlias = Callable[[InputSpec, str | int, Any, int], StreamLearner]
 
 #: When penalties that protect what a task has taught take effect in a stream without tasks.
 SCHEDULE = "20 batches"
@@ -64,7 +64,7 @@ class FromFactory:
 
     factory: Factory
 
-    def __call__(self, spec: InputSpec, memory: str | int, settings: Arguments, seed: int = 0) -> Learner:
+    def __call__(self, spec: InputSpec, memory: str | int, settings: Arguments, seed: int = 0) -> StreamLearner:
         return self.factory(spec, memory, seed, **settings.as_dict())
 
 
@@ -106,11 +106,11 @@ class Method:
         """The names and default values of what can be set."""
         return self.settings.as_dict()
 
-    def learner(self, spec: InputSpec, memory: str | int, seed: int = 0, **parameters: Any) -> Learner:
+    def learner(self, spec: InputSpec, memory: str | int, seed: int = 0, **parameters: Any) -> StreamLearner:
         """A learner with these settings, the others as they are."""
         with gradients_as_before():
             made = self.build(spec, memory, self.settings.changed(parameters), seed)
-        if not isinstance(made, Learner):  # another's builder
+        if not isinstance(made, StreamLearner):  # another's builder
             raise ValueError(f"a method must build a smartcl.Learner, this one built {shown(made)}")
         return made
 

@@ -7,12 +7,12 @@ import torch
 
 from smartcl.data.batch import Batch, Ints
 from smartcl.learners.ids import COLUMN
-from smartcl.learners.learner import Learner
+from smartcl.learners.stream_learner import StreamLearner
 from smartcl.memory.export import stored_rows
 from smartcl.memory.store import SampleStore
 
 
-def forget_samples(learner: Learner, ids: Ints) -> int:
+def forget_samples(learner: StreamLearner, ids: Ints) -> int:
     """Take the samples with these ids out of the memory; how many there were."""
     with learner.all_or_nothing():
         store = learner.memory.store
@@ -24,7 +24,7 @@ def forget_samples(learner: Learner, ids: Ints) -> int:
     return int(gone.sum())
 
 
-def relearn(learner: Learner, store: SampleStore, batch_size: int) -> None:
+def relearn(learner: StreamLearner, store: SampleStore, batch_size: int) -> None:
     """Teach a new learner what a memory holds, in the order it came."""
     with learner.all_or_nothing():
         learner.keeps_ids = COLUMN in store.extra

@@ -14,7 +14,7 @@ from smartcl.memory.schematic_memory import ExtraColumns
 from smartcl.saved import Saved
 
 if TYPE_CHECKING:
-    from smartcl.learners.learner import Learner
+    from smartcl.learners.stream_learner import StreamLearner
 
 #: The name and type of the column.
 COLUMN, DTYPE = "id", "int64"
@@ -38,7 +38,7 @@ def ids_of(values: ArrayLike | Iterable[Any]) -> Ints:
     return np.array([id_of(value) for value in values], dtype=np.int64)  # type: ignore[union-attr]
 
 
-def kept_ids(learner: Learner, ids: ArrayLike | None) -> Ints | None:
+def kept_ids(learner: StreamLearner, ids: ArrayLike | None) -> Ints | None:
     """The ids that come with rows, checked; a learner stores them from the first time they are given."""
     if ids is None:
         if learner.keeps_ids and len(learner.memory):
@@ -54,12 +54,12 @@ def kept_ids(learner: Learner, ids: ArrayLike | None) -> Ints | None:
     return given if given.dtype == np.int64 else ids_of(given.tolist())
 
 
-def id_column(learner: Learner, batch: Batch) -> ExtraColumns:
+def id_column(learner: StreamLearner, batch: Batch) -> ExtraColumns:
     """What is stored of a batch's ids."""
     return {COLUMN: batch.ids} if learner.keeps_ids and batch.ids is not None else {}
 
 
-def id_dtype(learner: Learner) -> dict[str, str]:
+def id_dtype(learner: StreamLearner) -> dict[str, str]:
     return {COLUMN: DTYPE} if learner.keeps_ids else {}
 
 

@@ -5,19 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from smartcl.learners.class_counts import ClassCounts
-from smartcl.learners.extra_columns import check_logits
 from smartcl.learners.ids import id_dtype, saved_with_ids
 from smartcl.network.scaling import InputScale
 from smartcl.saved import Saved, generator_state
 
 if TYPE_CHECKING:
-    from smartcl.learners.learner import Learner
+    from smartcl.learners.stream_learner import StreamLearner
 
 #: More than any network here has: a saved count beyond it is damage.
 MOST_CLASSES = 2**20
 
 
-def state_of(learner: Learner) -> dict[str, Any]:
+def state_of(learner: StreamLearner) -> dict[str, Any]:
     """All that every learner has; a method adds its own."""
     return {
         "n_classes": learner.spec.n_classes,
@@ -25,13 +24,12 @@ def state_of(learner: Learner) -> dict[str, Any]:
         "batches": learner.batches,
         "counts": learner.counts.widened(learner.spec.n_classes).state_dict(),
         "weighted": learner.weighted,
-        "model": learner.model.state_dict(),
         "memory": learner.memory.state_dict(),
         "rng": learner.rng.bit_generator.state,
     }
 
 
-def load_state(learner: Learner, saved: Saved) -> None:
+def load_state(learner: StreamLearner, saved: Saved) -> None:
     """Put that into a learner built as the one it came from, inside ``all_or_nothing``."""
     n_classes = saved.whole("n_classes", learner.spec.n_classes, MOST_CLASSES)
     if n_classes > learner.spec.n_classes:
@@ -39,14 +37,13 @@ def load_state(learner: Learner, saved: Saved) -> None:
     learner.begin_batch()
     learner.batches = saved.whole("batches", 0)
     learner.scale = _scale(learner.scale, saved)
-    learner.model.load_state_dict(saved.entries("model"))
+    learner.load_parts(saved)
     learner.counts = ClassCounts.from_state(saved.part("counts"), n_classes)
     learner.weighted = saved.flag("weighted")
     learner.keeps_ids = saved_with_ids(saved)
     beside = {**({"weight": "float32"} if learner.weighted else {}), **id_dtype(learner)}
     extra = None if learner.extra_dtypes is None else {**learner.extra_dtypes, **beside}
     learner.memory.load_state_dict(saved.part("memory"), n_classes, extra)
-    check_logits(learner.memory.store, learner.model.network.n_outputs)
     learner.rng.bit_generator.state = generator_state(saved.part("rng"))
     learner.finish_batch()
 

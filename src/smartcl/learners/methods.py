@@ -9,8 +9,8 @@ from typing import Any
 
 from smartcl.data.spec import InputSpec
 from smartcl.learners.factory import Factory, Method
-from smartcl.learners.learner import Learner
 from smartcl.learners.registry import Registry
+from smartcl.learners.stream_learner import StreamLearner
 from smartcl.settings import nearest, shown
 
 #: Which module of this folder has which methods, in its own ``METHODS``.
@@ -101,7 +101,7 @@ def find_method(name: str) -> Method:
     return METHODS[name]
 
 
-def build_learner(name: str, spec: InputSpec, memory: str | int, seed: int = 0, **parameters: Any) -> Learner:
+def build_learner(name: str, spec: InputSpec, memory: str | int, seed: int = 0, **parameters: Any) -> StreamLearner:
     """A learner by name.
 
     >>> build_learner("er", InputSpec(n_features=4, n_classes=2), "1kB", hidden=(8,)).memory

@@ -84,14 +84,6 @@ class Model:
         if self.average is not None:
             self.average.update(self.network)
 
-    @torch.no_grad()
-    def take_over(self, network: Network) -> None:
-        """Go on with these weights, and nothing of the steps that led elsewhere."""
-        for mine in (self.network, self.predictor):
-            for name, value in mine.named_parameters():
-                value.copy_(network.get_parameter(name))
-        self.optimizer.forget()
-
     def settle(self, rng: np.random.Generator) -> None:
         """All steps of a batch are taken; a network that no slope passes through any more begins anew."""
         for regularizer in self.regularizers:

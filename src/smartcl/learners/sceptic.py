@@ -248,14 +248,18 @@ class Sceptic(Learner):
         memory = (1 - 1 / DOUBT_SAMPLES) ** len(rows) if self.moved else 0.0
         return memory * self.moved + (1 - memory) * step
 
-    def state_dict(self) -> dict[str, Any]:
-        return {**super().state_dict(), "contradicted": self.contradicted, "moved": self.moved}
+    def state_of_steps(self) -> dict[str, Any]:
+        return {"contradicted": self.contradicted, "moved": self.moved}
 
-    def load_state_dict(self, state: dict[str, Any]) -> None:
-        saved = Saved(state, "learner")
-        contradicted, moved = saved.number("contradicted", 0.0, 1.0), saved.number("moved", 0.0, 1.0)
-        super().load_state_dict(state)
-        self.contradicted, self.moved = contradicted, moved
+    def load_steps(self, saved: Saved) -> None:
+        self.contradicted, self.moved = saved.number("contradicted", 0.0, 1.0), saved.number("moved", 0.0, 1.0)
+
+    def state_dict(self) -> dict[str, Any]:
+        return {**super().state_dict(), **self.state_of_steps()}
+
+    def load_parts(self, saved: Saved) -> None:
+        super().load_parts(saved)
+        self.load_steps(saved)
 
 
 def distance(answers: torch.Tensor, others: torch.Tensor) -> float:

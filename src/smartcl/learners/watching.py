@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from smartcl.learners.learner import Learner
+from smartcl.learners.stream_learner import StreamLearner
 
 #: Called with what is learned so far (batches, days), how much there is in all, and the learner.
-Progress = Callable[[int, int, Learner], None]
+Progress = Callable[[int, int, StreamLearner], None]
 
 
 class Stopwatch:

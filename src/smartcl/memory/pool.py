@@ -28,6 +28,8 @@ class Offer:
 
     stands_for: float = 1.0
     effort: float = 1.0
+    #: The share of the room that belongs to the newest samples, for policies that know such a share.
+    recent: float = 0.0
 
 
 USUAL_OFFER = Offer()

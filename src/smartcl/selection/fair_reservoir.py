@@ -8,7 +8,7 @@ from smartcl.data.batch import Bools, Ints
 from smartcl.memory.pool import Pool, Scores, Selection, longest_fit, sorted_by
 from smartcl.selection.fair_shares import fair_share
 from smartcl.selection.reservoir import drawn_keys
-from smartcl.selection.roles import ASLEEP, roles_in
+from smartcl.selection.roles import DORMANT, roles_in
 
 #: The part of the room that the classes share evenly, each as far as it has samples; the rest goes by frequency.
 ENSURED = 0.5
@@ -31,12 +31,12 @@ def within_share(labels: Ints, keys: Scores, sizes: Ints, room: int) -> Bools:
     return within
 
 
-def fair_fit(labels: Ints, keys: Scores, sizes: Ints, room: int, asleep: Bools) -> Ints:
+def fair_fit(labels: Ints, keys: Scores, sizes: Ints, room: int, dormant: Bools) -> Ints:
     """Ascending positions: the smallest keys that fit ``room``, those ensured to their label first, sleepers last."""
     if not len(labels):
         return np.zeros(0, dtype=np.int64)
     ensured = within_share(labels, keys, sizes, int(ENSURED * room))
-    return longest_fit(sorted_by(keys, ~ensured, asleep), sizes, room)
+    return longest_fit(sorted_by(keys, ~ensured, dormant), sizes, room)
 
 
 class FairReservoir:
@@ -56,5 +56,5 @@ class FairReservoir:
 
     def select(self, pool: Pool, room: int, rng: np.random.Generator) -> Selection:
         keys = drawn_keys(pool, rng)
-        keep = fair_fit(pool.labels, keys, pool.sizes, room, asleep=roles_in(pool) == ASLEEP)
+        keep = fair_fit(pool.labels, keys, pool.sizes, room, dormant=roles_in(pool) == DORMANT)
         return Selection(keep, keys[keep])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from smartcl.memory.pool import Pool, Scores, Selection, longest_fit, sorted_by
-from smartcl.selection.roles import ASLEEP, roles_in
+from smartcl.selection.roles import DORMANT, roles_in
 
 
 def drawn_keys(pool: Pool, rng: np.random.Generator) -> Scores:
@@ -36,7 +36,7 @@ class Reservoir:
 
     def select(self, pool: Pool, room: int, rng: np.random.Generator) -> Selection:
         keys = drawn_keys(pool, rng)
-        order = sorted_by(keys, roles_in(pool) == ASLEEP)
+        order = sorted_by(keys, roles_in(pool) == DORMANT)
         keep = longest_fit(order, pool.sizes, room)
         return Selection(keep, keys[keep])
 

@@ -13,7 +13,7 @@ from smartcl.memory.pool import Pool
 Roles: TypeAlias = NDArray[np.uint8]
 
 #: To be replayed; never to be learned, but to be asked about; or of a world that is no more, and the first to leave.
-REPLAYED, HELD_OUT, ASLEEP = 0, 1, 2
+REPLAYED, HELD_OUT, DORMANT = 0, 1, 2
 
 
 def roles_in(pool: Pool) -> Roles:

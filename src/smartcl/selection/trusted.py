@@ -8,7 +8,7 @@ from smartcl.data.batch import Bools, Ints
 from smartcl.memory.pool import Pool, Scores, Selection, sorted_by
 from smartcl.selection.fair_reservoir import fair_fit
 from smartcl.selection.reservoir import drawn_keys
-from smartcl.selection.roles import ASLEEP, HELD_OUT, roles_in
+from smartcl.selection.roles import DORMANT, HELD_OUT, roles_in
 
 #: Stored samples looked at after each batch: the whole of a small memory, a random part of a large one.
 EXAMINED = 600
@@ -69,12 +69,12 @@ class Trusted:
         known = suspect[examined].mean() <= MOST_CONTRADICTED
         suspect &= roles != HELD_OUT  # who is held out to judge by is not judged
         if fits:
-            awake = roles != ASLEEP  # who sleeps is contradicted by the present, and may be right again
+            awake = roles != DORMANT  # who sleeps is contradicted by the present, and may be right again
             keep = np.flatnonzero(~_sent_away(pool, keys, suspect & awake)) if known else np.arange(len(pool))
             return Selection(keep, keys[keep])
         judged, dealt = np.flatnonzero(roles != HELD_OUT), keys.copy()
         dealt[judged] = trade_places(keys[judged], suspect[judged], pool.labels[judged])
-        keep = fair_fit(pool.labels, dealt, pool.sizes, room, asleep=roles == ASLEEP)
+        keep = fair_fit(pool.labels, dealt, pool.sizes, room, dormant=roles == DORMANT)
         return Selection(keep, keys[keep])
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from smartcl.data.batch import Batch
 from smartcl.learners.learner import Learner
+from smartcl.learners.stream_learner import StreamLearner
 from smartcl.network.gradients import mean_gradient, trace
 from smartcl.network.mlp import MLP
 from smartcl.paper.scores.bounds import hoelder_bound, l2_bound, rise
@@ -25,8 +26,10 @@ class ConstraintProbe:
             name: [] for name in ("batches", "cosine", "rise", "l2_bound", "hoelder_bound")
         }
 
-    def look(self, learner: Learner, batch: Batch, done: int) -> None:
+    def look(self, learner: StreamLearner, batch: Batch, done: int) -> None:
         """Note the two gradients' cosine (Eq. 2 holds where it is not negative), the memory's rise and its bounds."""
+        if not isinstance(learner, Learner):
+            return
         network, held = learner.model.network, len(learner.memory)
         if not held or not isinstance(network, MLP) or network.table is not None:
             return

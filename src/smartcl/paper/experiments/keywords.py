@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from smartcl.learners.learner import Learner
+from smartcl.learners.stream_learner import StreamLearner
 from smartcl.paper.datasets.task_stream import TaskStream
 from smartcl.paper.experiments.feature_ranking import TOP, Career, careers, top_features
 from smartcl.paper.experiments.results import ResultFolder
@@ -80,8 +80,8 @@ class KeywordNotes:
         self._norms: list[list[float]] = []
         self._listened: list[int] = []
 
-    def after_task(self, number: int, learner: Learner) -> None:
-        norms = learner.model.network.group_norms().numpy()
+    def after_task(self, number: int, learner: StreamLearner) -> None:
+        norms = learner.feature_weights()
         top = top_features(norms, NOTED)
         self._features.append(top.tolist())
         self._norms.append([round(float(norm), 6) for norm in norms[top]])

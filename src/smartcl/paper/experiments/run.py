@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from smartcl.learners.learner import Learner
 from smartcl.learners.methods import build_learner
+from smartcl.learners.stream_learner import StreamLearner
 from smartcl.learners.watching import Progress, Stopwatch
 from smartcl.paper.datasets.registry import DATASETS, load_stream
 from smartcl.paper.datasets.stream_suite import SUITE
@@ -25,7 +25,7 @@ from smartcl.paper.scores.evaluate import Scores, accuracy, backward_transfer, f
 from smartcl.paper.scores.references import REFERENCES
 
 #: Called with the number of a task that has just been learned, and the learner.
-AfterTask = Callable[[int, Learner], None]
+AfterTask = Callable[[int, StreamLearner], None]
 
 #: How often, about, a run looks at its memory and its gradients.
 LOOKS = 50
@@ -40,7 +40,7 @@ class PreparedRun:
 
     spec: RunSpec
     stream: TaskStream
-    learner: Learner
+    learner: StreamLearner
 
     def run(self, progress: Progress | None = None) -> dict[str, Any]:
         """Learn and test; the result as plain JSON-able values. Of keyword streams it notes the strongest features."""
@@ -77,7 +77,7 @@ def run(spec: RunSpec, progress: Progress | None = None, data_dir: Path | None =
 
 
 def learn(
-    learner: Learner, stream: TaskStream, progress: Progress | None = None, after_task: AfterTask | None = None
+    learner: StreamLearner, stream: TaskStream, progress: Progress | None = None, after_task: AfterTask | None = None
 ) -> dict[str, Any]:
     """Learn the whole stream. Seconds count learning alone, not loading, looking or testing."""
     tracker, probe, clock, done, rows = MemoryTracker(stream), ConstraintProbe(), Stopwatch(), 0, []

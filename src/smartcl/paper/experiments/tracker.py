@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from smartcl.data.batch import Batch, Ints
-from smartcl.learners.learner import Learner
+from smartcl.learners.stream_learner import StreamLearner
 from smartcl.memory.schematic_memory import Observation
 from smartcl.paper.datasets.task_stream import TaskStream
 
@@ -29,7 +29,7 @@ class MemoryTracker:
         assert batch.ids is not None
         self._ids = np.concatenate([self._ids[observation.kept], batch.ids[observation.stored]])
 
-    def record(self, learner: Learner, done: int) -> None:
+    def record(self, learner: StreamLearner, done: int) -> None:
         """Note the state of the memory after so many batches: a column per quantity."""
         store = learner.memory.store
         shares = np.bincount(self._origin[self._ids], minlength=self._n_tasks)

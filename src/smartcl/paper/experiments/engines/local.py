@@ -12,7 +12,7 @@ from multiprocessing.connection import Connection, wait
 from signal import Signals
 from typing import Any, NamedTuple
 
-from smartcl.learners.learner import Learner
+from smartcl.learners.stream_learner import StreamLearner
 from smartcl.paper.experiments.engines.engine import Outcome, Outcomes, Work, attempt
 from smartcl.paper.experiments.engines.worker import deaf_to_interrupts, quiet_worker
 from smartcl.paper.experiments.spec import RunSpec
@@ -121,7 +121,7 @@ class Worker:
 def _serve(work: Work, watched: bool, channel: Connection) -> None:
     quiet_worker()
 
-    def tell(done: int, total: int, learner: Learner) -> None:
+    def tell(done: int, total: int, learner: StreamLearner) -> None:
         channel.send(Step(done, total, repr(learner.memory)))
 
     while True:

@@ -1,0 +1,1 @@
+"""The default learner: an ensemble of members that read sums, samples or both."""

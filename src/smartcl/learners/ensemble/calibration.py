@@ -1,0 +1,95 @@
+"""Probabilities that come true: what the pool said of its first choice is mapped to how often that was right.
+
+The map is monotonic and piecewise linear through bins of equal count, fitted by isotonic regression to answers that
+were given before their rows were learned (Zadrozny & Elkan, "Transforming classifier scores into accurate multiclass
+probability estimates", KDD 2002).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import isotonic_regression
+
+from smartcl.learners.ensemble.settings import CALIBRATION_BIN, CALIBRATION_ROWS
+from smartcl.saved import Saved
+
+Doubles = NDArray[np.float64]
+
+#: Answers below which nothing is corrected.
+FEWEST = 200
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """The pool's newest honest answers: how sure it was, and how right (0 or 1), each with a weight."""
+
+    sure: Doubles
+    right: Doubles
+    weight: Doubles
+
+    @classmethod
+    def none(cls) -> Calibration:
+        return cls(*(np.zeros(0) for _ in range(3)))
+
+    def after(self, shares: Doubles, y: NDArray[Any], weight: NDArray[Any]) -> Calibration:
+        """With these answers of the pool counted in."""
+        right = (shares.argmax(axis=1) == y).astype(np.float64)
+        news = (shares.max(axis=1), right, weight.astype(np.float64))
+        olds = (self.sure, self.right, self.weight)
+        return Calibration(*(np.concatenate(pair)[-CALIBRATION_ROWS:] for pair in zip(olds, news, strict=True)))
+
+    def weaker(self, share: float) -> Calibration:
+        """As if each answer counted so much less."""
+        return Calibration(self.sure, self.right, share * self.weight)
+
+    @cached_property
+    def _curve(self) -> tuple[Doubles, Doubles] | None:
+        """How sure the pool was in each bin, and how often it was right there."""
+        if len(self.sure) < FEWEST:
+            return None
+        order = np.argsort(self.sure, kind="stable")
+        starts = np.arange(0, len(order), CALIBRATION_BIN)
+        weight = np.maximum(np.add.reduceat(self.weight[order], starts), 1e-9)
+        sure = np.add.reduceat((self.weight * self.sure)[order], starts) / weight
+        right = np.add.reduceat((self.weight * self.right)[order], starts)
+        raised = isotonic_regression((right + sure) / (weight + 1), weights=weight)
+        return sure, raised.x
+
+    @property
+    def least_errors(self) -> float:
+        """How often the surest answers are wrong; 0 while too few are known."""
+        return 0.0 if self._curve is None else float(1 - self._curve[1][-1])
+
+    def applied(self, shares: Doubles) -> Doubles:
+        """Probabilities whose largest comes true as often as it says; the order of the classes stays as it is."""
+        if self._curve is None:
+            return shares
+        rows, first = np.arange(len(shares)), shares.argmax(axis=1)
+        sure = shares[rows, first]
+        wanted = np.interp(sure, *self._curve).clip(1 / shares.shape[1] + 1e-6, 1 - 1e-6)
+        others = shares.copy()
+        others[rows, first] = 0.0
+        second = others.max(axis=1)
+        # the first choice stays the first: as much as it must have for that
+        wanted = np.maximum(wanted, second / (second + 1 - sure + 1e-12) + 1e-9)
+        corrected: Doubles = others * ((1 - wanted) / np.maximum(1 - sure, 1e-12))[:, None]
+        corrected[rows, first] = wanted
+        corrected /= corrected.sum(axis=1, keepdims=True)
+        return corrected
+
+    @property
+    def nbytes(self) -> int:
+        return self.sure.nbytes + self.right.nbytes + self.weight.nbytes
+
+    def state_dict(self) -> dict[str, Any]:
+        return {"sure": self.sure, "right": self.right, "weight": self.weight}
+
+    @classmethod
+    def from_state(cls, saved: Saved) -> Calibration:
+        sure = np.array(saved.array("sure", (None,), "float64"))
+        return cls(sure, *(np.array(saved.array(name, sure.shape, "float64")) for name in ("right", "weight")))

@@ -1,0 +1,231 @@
+"""Has the world changed? Sums that forget beside sums that do not, and the inputs that both have seen, say it.
+
+* *changed*: the short memory is surely better on inputs that the past has seen too. What is outdated goes.
+* *new task*: it is better, but on other inputs. Nothing is forgotten.
+* *recurred*: sums kept from before an earlier change are surely better than those of the whole past.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from smartcl.data.batch import Bools
+from smartcl.learners.ensemble.rows import Floats
+from smartcl.learners.ensemble.settings import (
+    CALM_ROWS,
+    COMPARED_ROWS,
+    JUMP,
+    MOSTLY_WRONG,
+    NEWEST_ROWS,
+    SAME_INPUTS,
+    SEPARATION_ROWS,
+    SURE,
+)
+from smartcl.saved import Saved
+
+#: The usual share of errors is taken to be at least this.
+FEW_ERRORS = 0.02
+
+#: The kinds of change.
+CHANGED, NEW_TASK, RECURRED = "changed", "new task", "recurred"
+
+
+@dataclass(frozen=True)
+class Change:
+    """After which row what kind of change was noticed, and by what evidence.
+
+    ``lead`` is by how much more of the answers the better memory had right, ``sureness`` the same in standard errors,
+    ``coverage`` the share of the past's inputs that the newest rows cover.
+    """
+
+    row: int
+    kind: str
+    lead: float
+    sureness: float
+    coverage: float
+    #: The newest rows that are surely of the time after the change.
+    rows_after: int = 0
+
+    def state_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_state(cls, saved: Saved) -> Change:
+        return cls(
+            saved.whole("row", 0),
+            saved.choice("kind", CHANGED, NEW_TASK, RECURRED),
+            saved.number("lead", -1.0, 1.0),
+            saved.number("sureness"),
+            saved.number("coverage", 0.0, 1.0),
+            saved.whole("rows_after", 0),
+        )
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two answer the same rows: of the newest, how many only one of the two got right.
+
+    >>> right, wrong = np.array([True, True]), np.array([False, True])
+    >>> Comparison().after(wrong, right).lead
+    0.5
+    """
+
+    first: float = 0.0
+    second: float = 0.0
+    rows: float = 0.0
+
+    def after(self, first: Bools, second: Bools) -> Comparison:
+        """With these answers counted in; older ones count less."""
+        left = (1 - 1 / COMPARED_ROWS) ** len(first)
+        return Comparison(
+            left * self.first + float((first & ~second).sum()),
+            left * self.second + float((second & ~first).sum()),
+            left * self.rows + len(first),
+        )
+
+    @property
+    def lead(self) -> float:
+        """By how much more of the answers of the second were right."""
+        return (self.second - self.first) / self.rows if self.rows else 0.0
+
+    @property
+    def sureness(self) -> float:
+        """The lead in standard errors."""
+        differing = self.first + self.second
+        return (self.second - self.first) / math.sqrt(differing) if differing else 0.0
+
+    def state_dict(self) -> dict[str, float]:
+        return asdict(self)
+
+    @classmethod
+    def from_state(cls, saved: Saved) -> Comparison:
+        return cls(*(saved.number(name, 0.0) for name in ("first", "second", "rows")))
+
+
+@dataclass(frozen=True)
+class Alert:
+    """The usual share of errors, and whether those of the last batch jumped far above it.
+
+    >>> alert = Alert()
+    >>> for _ in range(20):
+    ...     alert = alert.after(errors=0.02, rows=50)
+    >>> alert.jumped, alert.after(errors=0.5, rows=50).jumped
+    (False, True)
+    """
+
+    usual: float = 0.5
+    rows: float = 0.0
+    #: Rows since the last jump, those of the last batch left out: they are not stored yet.
+    since: float = 0.0
+    last: float = 0.0
+    jumped: bool = False
+
+    def after(self, errors: float, rows: int) -> Alert:
+        """After so many rows with this share of errors."""
+        usual = max(self.usual, FEW_ERRORS)
+        excess = (errors - usual) / math.sqrt(max(usual * (1 - usual), FEW_ERRORS) / rows)
+        if self.rows >= COMPARED_ROWS / 2 and excess > JUMP and errors >= MOSTLY_WRONG:
+            return Alert(errors, last=rows, jumped=True)
+        seen = self.rows + rows
+        rate = rows / min(seen, COMPARED_ROWS)
+        return Alert(self.usual + rate * (errors - self.usual), seen, self.since + self.last, last=rows)
+
+    def state_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_state(cls, saved: Saved) -> Alert:
+        usual, rows, since, last = (saved.number(name, 0.0) for name in ("usual", "rows", "since", "last"))
+        return cls(usual, rows, since, last, saved.flag("jumped"))
+
+
+@dataclass(frozen=True)
+class DriftWatch:
+    """The whole past against a short memory, and against sums kept from before; and the changes noticed."""
+
+    short: Comparison = Comparison()
+    kept: Comparison = Comparison()
+    alert: Alert = Alert()
+    changes: tuple[Change, ...] = ()
+
+    def after(self, pool: Bools, whole: Bools, short: Bools, kept: Bools | None) -> DriftWatch:
+        """With these right answers counted in; after a jump of the pool's errors they alone count."""
+        alert = self.alert.after(float(1 - pool.mean()), len(pool))
+        before = DriftWatch() if alert.jumped else self
+        again = Comparison() if kept is None else before.kept.after(whole, kept)
+        return DriftWatch(before.short.after(whole, short), again, alert, self.changes)
+
+    @property
+    def leader(self) -> Comparison | None:
+        """The comparison in which the whole past has surely fallen behind."""
+        kept, short = self.kept, self.short
+        if kept.sureness > SURE and kept.lead >= short.lead:
+            return kept
+        return short if short.sureness > SURE else None
+
+    def verdict(self, row: int, coverage: Callable[[], float]) -> Change | None:
+        """What has changed, if anything has and it was not just noticed.
+
+        >>> watch = DriftWatch(short=Comparison(first=2, second=30, rows=200), alert=Alert(since=900))
+        >>> watch.verdict(900, lambda: 0.9).kind, watch.verdict(900, lambda: 0.1).kind
+        ('changed', 'new task')
+        """
+        leader = self.leader
+        calm = bool(self.changes) and row - self.changes[-1].row < min(CALM_ROWS, self.alert.since)
+        if leader is None or calm:
+            return None
+        covered = coverage()
+        kind = RECURRED if leader is self.kept else CHANGED if covered >= SAME_INPUTS else NEW_TASK
+        rows_after = int(min(NEWEST_ROWS, self.alert.since))
+        return Change(row, kind, leader.lead, leader.sureness, covered, rows_after)
+
+    def noted(self, change: Change) -> DriftWatch:
+        """From here on answers are compared anew; the newest hundred changes are remembered."""
+        return DriftWatch(alert=self.alert, changes=(*self.changes, change)[-100:])
+
+    def state_dict(self) -> dict[str, Any]:
+        parts = {name: getattr(self, name).state_dict() for name in ("short", "kept", "alert")}
+        return {**parts, "changes": [change.state_dict() for change in self.changes]}
+
+    @classmethod
+    def from_state(cls, saved: Saved) -> DriftWatch:
+        return cls(
+            Comparison.from_state(saved.part("short")),
+            Comparison.from_state(saved.part("kept")),
+            Alert.from_state(saved.part("alert")),
+            tuple(Change.from_state(part) for part in saved.parts("changes")),
+        )
+
+
+def overlap(new: Floats, old: Floats) -> float:
+    """How much new rows look like older ones: 1 if they cannot be told apart, 0 if each can.
+
+    Told by ridge regression of as many new as older rows on 1 and 0, each row left out of the one that tells it.
+
+    >>> rng = np.random.default_rng(0)
+    >>> alike = overlap(*rng.normal(size=(2, 200, 5)).astype(np.float32))
+    >>> apart = overlap(*(rng.normal(size=(2, 200, 5)) + [[[0]], [[4]]]).astype(np.float32))
+    >>> alike > 0.8, apart < 0.1
+    (True, True)
+    """
+    both = np.concatenate([new, old]).astype(np.float64)
+    target = np.repeat([0.5, -0.5], [len(new), len(old)])
+    both -= both.mean(axis=0)
+    penalty = SEPARATION_ROWS * float(np.square(both).mean()) + 1e-12
+    if both.shape[1] < len(both):
+        inverse = np.linalg.inv(both.T @ both + penalty * np.eye(both.shape[1]))
+        fitted = both @ (inverse @ (both.T @ target))
+        leverage = np.einsum("ij,ij->i", both @ inverse, both)
+    else:
+        gram = both @ both.T
+        inverse = np.linalg.inv(gram + penalty * np.eye(len(both)))
+        fitted, leverage = gram @ (inverse @ target), 1 - penalty * np.diag(inverse)
+    left_out = target - (target - fitted) / np.maximum(1 - leverage, 1e-6)
+    right = left_out * target > 0
+    accuracy = (right[: len(new)].mean() + right[len(new) :].mean()) / 2
+    return float(np.clip(2 * (1 - accuracy), 0.0, 1.0))

@@ -1,0 +1,434 @@
+"""The default learner: members that read one memory, each counting for as much as it was right.
+
+Every row is answered before it is learned. From those answers, and from answers to held-out rows of the past, come the
+members' weights, calibrated probabilities and the notice that the world has changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
+from dataclasses import replace
+from functools import partial
+from itertools import pairwise
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from smartcl.data.batch import Batch, Bools, Ints, Rows
+from smartcl.data.spec import InputSpec
+from smartcl.learners.ensemble.drift import CHANGED, RECURRED, Change, overlap
+from smartcl.learners.ensemble.evidence import Evidence, Roles
+from smartcl.learners.ensemble.feature_maps import FeatureMap, HashedColumns, RandomFeatures, first_map
+from smartcl.learners.ensemble.frame import Frame
+from smartcl.learners.ensemble.member import Member, Past
+from smartcl.learners.ensemble.network import NetworkMember
+from smartcl.learners.ensemble.recent import Newest, Reader, learnable, roles
+from smartcl.learners.ensemble.ridge import Ridge
+from smartcl.learners.ensemble.rows import Floats, Samples, View
+from smartcl.learners.ensemble.sampling import held_out, outdated, recent_share
+from smartcl.learners.ensemble.settings import (
+    COVERAGE_FEATURES,
+    COVERAGE_ROWS,
+    ENOUGH_HELD_OUT,
+    FORGETTING,
+    LOOK_EVERY,
+    NEIGHBOUR_ROWS,
+    SAME_INPUTS,
+    TREE_ROWS,
+    WIDE,
+)
+from smartcl.learners.ensemble.weighting import Answered
+from smartcl.learners.model import Model
+from smartcl.learners.stream_learner import StreamLearner
+from smartcl.learners.weights import class_weights
+from smartcl.memory import SampleStore
+from smartcl.memory.export import stored_rows
+from smartcl.memory.pool import Offer
+from smartcl.memory.schematic_memory import ExtraColumns, Observation, SchematicMemory
+from smartcl.network.denormals import flushed_denormals
+from smartcl.saved import Saved
+from smartcl.selection.recent_and_past import RecentAndPast
+from smartcl.selection.roles import DORMANT, HELD_OUT, REPLAYED
+
+#: From the stream's signature and the map of features to members that have learned nothing.
+MakeMembers = Callable[[InputSpec, FeatureMap], tuple[Member, ...]]
+
+#: Rows seen before coarser values are judged by their answers.
+KNOWN_ROWS = 500
+#: How many times less than a batch of learning coarser values may change the answers: trees and neighbours see more
+#: than the pool shows. 1 cost covtype 0.9, 3 left a table of measurements a third of the samples.
+MARGIN = 1.0
+#: The share of errors among the surest answers from which labels are doubted.
+MAY_BE_WRONG = 0.03
+#: Stored samples looked at in a batch for doubtful labels, times the width of their features.
+EXAMINED_CELLS = 150_000
+#: Among ridge's experts, the one that goes by all features and the whole past.
+WHOLE_PAST = f"{FORGETTING[0]:g}, features"
+#: Of the newest rows so many, or those since the last jump of the errors, are no past.
+NEW_ROWS = 1000
+#: Fewer samples than this cannot be told apart from others.
+FEWEST_COMPARED = 30
+#: After a change so many stored samples from before it are looked at.
+REASSESSED = 5000
+
+
+class Ensemble(StreamLearner):
+    """Members learn each batch from the batch itself, from sums, or from the one memory; the pool answers."""
+
+    extra_dtypes: ClassVar[Mapping[str, str] | None] = {"role": "uint8"}
+
+    def __init__(
+        self,
+        spec: InputSpec,
+        memory: str | int,
+        members: MakeMembers,
+        patience: int = 3,
+        precision: str | int = "plain",
+        seed: int = 0,
+    ) -> None:
+        store = SchematicMemory(spec, memory, RecentAndPast(), whole=False, patience=patience, precision=precision)
+        super().__init__(spec, store, np.random.default_rng(seed))
+        #: The scale and the map by which rows become features; they are found on the first rows.
+        self.frame, self.map = Frame.of(self.scale, 0), first_map(spec, seed)
+        self.members = members(spec, self.map)
+        self.evidence = Evidence.none(len(self.experts), spec.n_classes)
+        self.newest = Newest.of(self.memory.store, self._reader)
+
+    def observe(self, batch: Batch) -> Observation:
+        """Learn one batch. Completes, or leaves the learner as it was."""
+        with self.all_or_nothing():
+            batch = self.check(batch)
+            self.begin_batch()
+            self.look_at(batch)
+            new = self.samples(batch)
+            self.judge_answers(new)
+            self.react(new)
+            aside = held_out(len(batch), int((roles(self.memory.store) == HELD_OUT).sum()), self.rng)
+            self.teach(new.taken(np.flatnonzero(~aside)))
+            self.observed = self.remember(batch, np.where(aside, HELD_OUT, REPLAYED).astype(np.uint8))
+            self.batches += 1
+            self.look_back()
+            self.finish_batch()
+        return self.observed
+
+    # --- the phases of a batch ----------------------------------------------------------------------------------------
+
+    def look_at(self, batch: Batch) -> None:
+        """Count classes and follow the inputs' scale; while all rows are still there, begin the sums anew in it."""
+        if self.scale is not None:
+            self.scale = self.scale.updated(batch.x)
+        self.counts = self.counts.widened(self.spec.n_classes).add(batch.y.numpy())
+        rows, store = self.counts.total, self.memory.store
+        frame = Frame.of(self.scale, rows) if self.frame.due(rows) else self.frame.followed(self.scale)
+        if frame is self.frame:
+            return
+        anew = frame.rows != self.frame.rows and self.memory.offered == len(store)
+        self.frame = frame
+        if anew:
+            self.map = self._drawn_map(stored_rows(store, np.arange(len(store))) if len(store) else batch.x)
+        self.newest = Newest.of(store, self._reader)
+        if anew and len(store):
+            known, past = self.stored(learnable(store)), self.past()
+            self.members = tuple(member.restarted(known, past) for member in self.members)
+
+    def judge_answers(self, new: Samples) -> None:
+        """What was answered before it is learned says how much each member counts, and what has changed."""
+        if not self.batches:
+            return
+        self.evidence = self.evidence.after(self._answered(new), self._roles)
+
+    def react(self, new: Samples) -> None:
+        """After a jump of the errors, look at new rows alone; after a change, go on without what is outdated."""
+        if self.evidence.drift.alert.jumped:
+            self.members = tuple(member.after_jump() for member in self.members)
+        change = self.evidence.drift.verdict(self.counts.total, self.overlap_since_jump)
+        if change is None:
+            return
+        self.evidence = self.evidence.noted(change)
+        before, past = self.members, self.past()
+        self.members = tuple(member.after_change(change, past) for member in self.members)
+        if change.kind in (CHANGED, RECURRED):
+            self._put_outdated_aside(before, change)
+            self.evidence = self.evidence.judged_anew(self._answered(new))
+
+    def teach(self, new: Samples) -> None:
+        """Every member learns."""
+        past, adds = self.past(), self.evidence.adds
+        with flushed_denormals():
+            self.members = tuple(
+                member.learn(new, replace(past, share=share, adds=member.name in adds))
+                for member, share in zip(self.members, self.shares, strict=True)
+            )
+
+    def remember(self, batch: Batch, role: NDArray[np.uint8]) -> Observation:
+        """Store the batch; over budget, part of the room is for the newest samples, part for all of the past."""
+        beside = {**self.stored_beside(batch), "role": role}
+        everything = np.ones(self.spec.n_features, dtype=np.bool_)
+        candidates = self.memory.candidates(batch, everything, beside, self.told_apart)
+        doubts = partial(_Doubts, self, candidates) if self.evidence.noise > MAY_BE_WRONG else None
+        offer = Offer(recent=recent_share(self.evidence.coverage))
+        before = self.memory.store
+        seen = self.memory.select(candidates, doubts, self.rng, offer)
+        store = self.memory.store
+        same = store.code is before.code and store.schema == before.schema
+        self.newest = self.newest.after(seen, store, self._reader) if same else Newest.of(store, self._reader)
+        return seen
+
+    def look_back(self) -> None:
+        """Now and then: who knows the held-out rows of the past, and whose steps still add something?"""
+        store = self.memory.store
+        if self.batches % LOOK_EVERY or not len(store):
+            return
+        self.evidence = self.evidence.asked_who_adds(self._networks)
+        asked = np.flatnonzero(roles(store) == HELD_OUT)
+        if len(asked):
+            held = self.stored(self.rng.permutation(asked)[:ENOUGH_HELD_OUT])
+            other = self._wide and self._overlap(COVERAGE_ROWS) < SAME_INPUTS
+            self.evidence = self.evidence.looked_back(self._answered(held), other)
+
+    def overlap_since_jump(self) -> float:
+        """How much the inputs since the last jump of the errors are those of before."""
+        return self._overlap(int(min(COVERAGE_ROWS, self.evidence.drift.alert.since)))
+
+    def _overlap(self, count: int) -> float:
+        """How much so many of the newest stored samples look like older ones; 1 if there are too few to say."""
+        stored = learnable(self.memory.store)
+        old = stored[: -int(min(self.evidence.drift.alert.since, NEW_ROWS, len(stored) / 2)) or None]
+        if min(len(old), count) < FEWEST_COMPARED:
+            return 1.0
+        old = self.rng.permutation(old)[:count]
+        new = self.newest.values[-count:][-len(old) :]
+        before = self.frame.scaled(stored_rows(self.memory.store, old), self.spec)
+        return overlap(*(self.map(values)[:, :COVERAGE_FEATURES] for values in (new, before)))
+
+    # --- answers --------------------------------------------------------------------------------------------------
+
+    def answers(self, rows: View) -> Floats:
+        """What every expert says: log-probabilities ``[row, expert, class]``."""
+        past = self.past()
+        return np.concatenate([member.answers(rows, past) for member in self.members], axis=1)
+
+    def classify(self) -> Callable[[Rows], torch.Tensor]:
+        return lambda x: torch.from_numpy(self.evidence.probabilities(self.answers(self.view(x)))).float()
+
+    def feature_weights(self) -> NDArray[np.float64]:
+        return np.ones(self.spec.n_features)
+
+    @property
+    def experts(self) -> list[str]:
+        """The names of all answers that are weighed."""
+        return [f"{member.name}: {expert}" for member in self.members for expert in member.experts]
+
+    @property
+    def _slices(self) -> list[slice]:
+        """Where each member's experts are among all."""
+        ends = np.cumsum([len(member.experts) for member in self.members]).tolist()
+        return [slice(start, end) for start, end in pairwise([0, *ends])]
+
+    @property
+    def _networks(self) -> dict[str, slice]:
+        """The members that take steps, and where their experts are."""
+        pairs = zip(self.members, self._slices, strict=True)
+        return {member.name: part for member, part in pairs if isinstance(member, NetworkMember)}
+
+    @property
+    def shares(self) -> list[float]:
+        """How much each member counts."""
+        parts = [float(self.evidence.weights.experts[part].sum()) for part in self._slices]
+        total = sum(parts)
+        return [part / total if total else 1 / len(parts) for part in parts]
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """What has changed in the stream so far: after which row, of what kind, by what evidence."""
+        return self.evidence.drift.changes
+
+    # --- rows and samples as members read them -----------------------------------------------------------------------
+
+    def view(self, x: Rows) -> View:
+        return View(x, self.prepared, partial(self.frame.scaled, spec=self.spec), self.map)
+
+    def samples(self, batch: Batch) -> Samples:
+        """A batch as members read it."""
+        weight = self.weighed_labels(batch.y, batch.weight)
+        return Samples(self.view(batch.x), batch.y.numpy(), weight)
+
+    def stored(self, at: Ints) -> Samples:
+        """Stored samples as members read them."""
+        store = self.memory.store
+        return Samples(self.view(stored_rows(store, at)), store.labels[at].astype(np.int64), self.weigh(store, at))
+
+    def weigh(self, store: SampleStore, at: Ints) -> Floats | None:
+        """How much stored samples count; None where all count alike."""
+        own = torch.from_numpy(store.extra["weight"][at]) if self.weighted and len(store) else None
+        return self.weighed_labels(torch.from_numpy(store.labels[at].astype(np.int64)), own)
+
+    def weighed_labels(self, y: torch.Tensor, own: torch.Tensor | None) -> Floats | None:
+        """How much samples with these labels count, by their own weights and those of their classes."""
+        of_class = class_weights(self.class_weight, self.counts)
+        if own is None and of_class is None:
+            return None
+        weight = torch.ones(len(y)) if own is None else own
+        found: Floats = (weight if of_class is None else weight * of_class[y]).numpy()
+        return found
+
+    def past(self) -> Past:
+        """All that members may read beside the samples that come."""
+        store = self.memory.store
+        return Past(
+            spec=self.spec,
+            memory=self.memory,
+            recent=self.newest.samples(store, self.weigh),
+            counts=self.counts,
+            scale=self.scale,
+            features=self.map,
+            class_weight=self.class_weight,
+            rng=self.rng,
+        )
+
+    def _answered(self, samples: Samples) -> Answered:
+        weight = np.ones(len(samples), np.float32) if samples.weight is None else samples.weight
+        return Answered(self.answers(samples.rows), samples.y, weight)
+
+    # --- the memory ---------------------------------------------------------------------------------------------------
+
+    def extra_columns(self, batch: Batch) -> ExtraColumns:
+        return {"role": np.full(len(batch), REPLAYED, dtype=np.uint8)}
+
+    def told_apart(self, samples: SampleStore, coarse: SampleStore) -> float:
+        """How many times as much coarser values change the answers to these samples as a batch of learning does."""
+        if self.memory.offered < KNOWN_ROWS:
+            return np.inf
+        index = np.arange(len(samples))
+        classify = self.classify()
+        change = distance(*(classify(stored_rows(store, index)) for store in (samples, coarse)))
+        with self.finished() as before:
+            moved = distance(before.classify()(stored_rows(samples, index)), classify(stored_rows(samples, index)))
+        return MARGIN * change / max(moved, np.finfo(np.float64).tiny)
+
+    def discard(self, gone: Bools) -> None:
+        """Take stored samples out of the memory and out of the sums, inside ``all_or_nothing``."""
+        self.begin_batch()
+        taught = gone & (roles(self.memory.store) != HELD_OUT)
+        if taught.any():
+            samples = self.stored(np.flatnonzero(taught))
+            self.members = tuple(member.without(samples) for member in self.members)
+        self.memory.store = self.memory.store.take(~gone)
+        self.newest = Newest.of(self.memory.store, self._reader)
+        self.finish_batch()
+
+    def _put_outdated_aside(self, before: tuple[Member, ...], change: Change) -> None:
+        """Stored samples that the sums knew before a change and contradict now rest; those they know now wake up."""
+        place, store = self._roles, self.memory.store
+        at = np.flatnonzero(roles(store) != HELD_OUT)[: -change.rows_after or None][-REASSESSED:]
+        if place is None or not len(at):
+            return
+        rows, y = self.view(stored_rows(store, at)), store.labels[at].astype(np.int64)
+        knew, knows = self._whole_past(before, rows), self._whole_past(self.members, rows)
+        changed = roles(store).copy()
+        changed[at[outdated(knew, knows, y)]] = DORMANT
+        changed[at[knows.argmax(axis=1) == y]] = REPLAYED
+        self.memory.store = store.with_extra(role=changed)
+        self.newest = Newest.of(self.memory.store, self._reader)
+
+    # --- state --------------------------------------------------------------------------------------------------
+
+    def begin_batch(self) -> None:
+        """Members are values and need no copy."""
+        for table in self._tables:
+            table.start_batch()
+        self.memory = copy(self.memory)
+
+    @property
+    def models(self) -> tuple[Model, ...]:
+        return tuple(member.learner.model for member in self.members if isinstance(member, NetworkMember))
+
+    def add_classes(self, n_classes: int) -> None:
+        """Make room for classes first seen now."""
+        with self.all_or_nothing():
+            self.begin_batch()
+            self.members = tuple(member.widened(n_classes, self.rng) for member in self.members)
+            self.evidence = self.evidence.widened(n_classes)
+            self.spec = replace(self.spec, n_classes=n_classes)
+            self.finish_batch()
+
+    def state_dict(self) -> dict[str, Any]:
+        with self._lock:
+            return {
+                **super().state_dict(),
+                "frame": self.frame.state_dict(),
+                "map": self.map.state_dict(),
+                "members": {member.name: member.state_dict() for member in self.members},
+                "evidence": self.evidence.state_dict(),
+            }
+
+    def load_parts(self, saved: Saved) -> None:
+        self.frame = Frame.from_state(saved.part("frame"), self.spec)
+        self.map = self.map.loaded(saved.part("map"))
+        states = saved.part("members")
+        self.members = tuple(member.loaded(states.part(member.name)) for member in self.members)
+        self.evidence = self.evidence.loaded(saved.part("evidence"))
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        with self.all_or_nothing():
+            super().load_state_dict(state)
+            self.begin_batch()
+            self.newest = Newest.of(self.memory.store, self._reader)
+            self.finish_batch()
+
+    def _drawn_map(self, rows: Rows) -> RandomFeatures | HashedColumns:
+        """The map for rows such as these."""
+        if isinstance(self.map, HashedColumns):
+            return self.map
+        return RandomFeatures.drawn(self.map.seed, self.frame.scaled(rows, self.spec), pixels=not self.map.values)
+
+    @property
+    def _reader(self) -> Reader:
+        most = max(NEIGHBOUR_ROWS) if self._wide else max(TREE_ROWS, *NEIGHBOUR_ROWS)
+        return Reader(most, partial(self.frame.scaled, spec=self.spec), raw=not self._wide)
+
+    @property
+    def _wide(self) -> bool:
+        """Whether rows are images, embeddings or texts, and not those of a table."""
+        return self.spec.sparse or self.spec.n_features >= WIDE
+
+    def _whole_past(self, members: Sequence[Member], rows: View) -> Floats:
+        """What the sums of the whole past answer, if there is ridge regression among these members."""
+        ridge = next(member for member in members if isinstance(member, Ridge))
+        return ridge.answers(rows, self.past())[:, ridge.experts.index(WHOLE_PAST)]
+
+    @property
+    def _roles(self) -> Roles | None:
+        """Which experts drift is told from, if there is ridge regression among the members."""
+        names = self.experts
+        whole, short = f"ridge: {WHOLE_PAST}", f"ridge: {FORGETTING[-1]:g}, features"
+        if whole not in names:
+            return None
+        return Roles(names.index(whole), names.index(short), names.index("ridge: snapshot"))
+
+
+class _Doubts:
+    """Of candidates for the memory, those whose labels the sums of the whole past contradict."""
+
+    def __init__(self, learner: Ensemble, candidates: SampleStore, fitting: Ints) -> None:
+        self._learner, self._candidates, self._fitting = learner, candidates, fitting
+
+    def doubted(self, index: Ints) -> Bools:
+        learner, place = self._learner, self._learner._roles
+        doubts = np.zeros(len(index), dtype=np.bool_)
+        if place is None or not len(index):
+            return doubts
+        most = max(1, EXAMINED_CELLS // learner.map.width)
+        asked = np.sort(learner.rng.permutation(len(index))[:most])
+        at = self._fitting[index[asked]]
+        answers = learner.answers(learner.view(stored_rows(self._candidates, at)))[:, place.whole]
+        doubts[asked] = answers.argmax(axis=1) != self._candidates.labels[at]
+        return doubts
+
+
+def distance(answers: torch.Tensor, others: torch.Tensor) -> float:
+    """The probability, in the mean, that two sets of answers do not have in common (total variation)."""
+    return min(1.0, float((answers - others).abs().sum(dim=1).mean() / 2))

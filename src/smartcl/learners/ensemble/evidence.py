@@ -1,0 +1,153 @@
+"""What the stream has said of the members: honest answers, the weights they give, calibration, and drift."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smartcl.data.batch import Bools
+from smartcl.learners.ensemble.calibration import Calibration
+from smartcl.learners.ensemble.drift import Change, DriftWatch
+from smartcl.learners.ensemble.rows import Floats
+from smartcl.learners.ensemble.settings import AFTER_JUMP, AWAY, WORTH
+from smartcl.learners.ensemble.weighting import Answered, Weights, newest
+from smartcl.saved import Saved
+
+Doubles = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Which experts drift is told from: the whole past, a short memory, a snapshot; None where there are none."""
+
+    whole: int
+    short: int
+    snapshot: int
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """Answers to the newest rows before they were learned, and to held-out rows of the past as things are now.
+
+    The past counts where the newest rows say nothing of it: classes that stay away, inputs of another kind.
+    """
+
+    present: Answered
+    past: Answered
+    weights: Weights
+    calibration: Calibration
+    drift: DriftWatch
+    #: The share of the past that the newest rows speak for; 1 until there is a past.
+    coverage: float = 1.0
+    #: The members without which the pool's answers would be worse, of those that were asked about.
+    adds: tuple[str, ...] = ()
+
+    @classmethod
+    def none(cls, experts: int, n_classes: int) -> Evidence:
+        nothing = Answered.none(experts, n_classes)
+        return cls(nothing, nothing, Weights.equal(experts, n_classes), Calibration.none(), DriftWatch())
+
+    def probabilities(self, logs: Floats) -> Doubles:
+        """Of answers ``[row, expert, class]``, weighed and calibrated."""
+        return self.calibration.applied(self.weights.pooled(logs))
+
+    @property
+    def known(self) -> Answered:
+        """The answers that weights are fitted to.
+
+        Held-out rows are a sample of the whole stream: if inputs are of another kind now, they alone count. If only
+        some classes stay away, their rows count as much as the present.
+        """
+        if not self.past.weight.any():
+            return self.present
+        if self.past.weight.all():
+            return self.past
+        even = float(self.past.weight.sum() / max(self.present.weight.sum(), 1e-12))
+        return self.present.weaker(min(1.0, even)).and_then(self.past)
+
+    def after(self, said: Answered, roles: Roles | None) -> Evidence:
+        """With answers that were given before their rows were learned."""
+        pooled, drift, present, calibration = self.weights.pooled(said.logs), self.drift, self.present, self.calibration
+        if roles is not None:
+            right = said.logs.argmax(axis=2) == said.y[:, None]
+            known: Bools | None = right[:, roles.snapshot] if np.ptp(said.logs[:, roles.snapshot]) else None
+            drift = drift.after(pooled.argmax(axis=1) == said.y, right[:, roles.whole], right[:, roles.short], known)
+            if drift.alert.jumped:
+                present, calibration = present.weaker(AFTER_JUMP), calibration.weaker(AFTER_JUMP)
+        calibration = calibration.after(pooled, said.y, said.weight)
+        return replace(self, present=newest(present, said), calibration=calibration, drift=drift).fitted()
+
+    def fitted(self) -> Evidence:
+        """With weights one step nearer to those that explain all answers best."""
+        return replace(self, weights=self.weights.fitted(self.known))
+
+    def looked_back(self, past: Answered, other_inputs: bool) -> Evidence:
+        """With answers to held-out rows: those of classes that stay away count, or all if inputs are of another kind."""
+        counts = other_inputs | self.stay_away[past.y]
+        weight = np.where(counts, past.weight, np.float32(0))
+        return replace(self, past=replace(past, weight=weight), coverage=1 - float(counts.mean()))
+
+    @property
+    def stay_away(self) -> Bools:
+        """Which classes are missing from the newest rows, or nearly so."""
+        n_classes = self.present.logs.shape[2]
+        came = np.bincount(self.present.y, self.present.weight, n_classes)
+        away: Bools = came < AWAY * came.sum() / max(1, n_classes)
+        return away
+
+    def noted(self, change: Change) -> Evidence:
+        """With the change; answers are compared anew."""
+        return replace(self, drift=self.drift.noted(change))
+
+    def judged_anew(self, said: Answered) -> Evidence:
+        """After a change members answer otherwise: their answers of now, to rows not learned yet, count for most.
+
+        What the past said of them does not hold any more.
+        """
+        present = newest(self.present.weaker(AFTER_JUMP), said)
+        return replace(self, present=present, past=self.past.weaker(0.0)).fitted()
+
+    def asked_who_adds(self, members: Mapping[str, slice]) -> Evidence:
+        """Would the pool's answers be surely worse without the experts of each of these members?"""
+        known = self.known
+        if not len(known):
+            return self
+        worth = {name: self.weights.worth(known, experts) for name, experts in members.items()}
+        return replace(self, adds=tuple(name for name, (rise, error) in worth.items() if rise > max(WORTH, 2 * error)))
+
+    @property
+    def noise(self) -> float:
+        """An estimate of the share of wrong labels: how often even the surest answers are wrong."""
+        return self.calibration.least_errors
+
+    def widened(self, n_classes: int) -> Evidence:
+        return replace(
+            self,
+            present=self.present.widened(n_classes),
+            past=self.past.widened(n_classes),
+            weights=self.weights.widened(n_classes),
+        )
+
+    @property
+    def nbytes(self) -> int:
+        return self.present.nbytes + self.past.nbytes + self.calibration.nbytes
+
+    def state_dict(self) -> dict[str, Any]:
+        parts = {name: getattr(self, name) for name in ("present", "past", "weights", "calibration", "drift")}
+        states = {name: part.state_dict() for name, part in parts.items()}
+        return {**states, "coverage": self.coverage, "adds": list(self.adds)}
+
+    def loaded(self, saved: Saved) -> Evidence:
+        return Evidence(
+            self.present.loaded(saved.part("present")),
+            self.past.loaded(saved.part("past")),
+            self.weights.loaded(saved.part("weights")),
+            Calibration.from_state(saved.part("calibration")),
+            DriftWatch.from_state(saved.part("drift")),
+            saved.number("coverage", 0.0, 1.0),
+            tuple(str(name) for name in saved.items("adds")),
+        )

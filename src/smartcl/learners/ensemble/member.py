@@ -1,0 +1,130 @@
+"""What a member of the ensemble is: it learns samples, answers rows, and says what it keeps.
+
+Members are values: ``learn`` gives the member that has learned and leaves the old one as it was. Nobody knows another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, Self
+
+import numpy as np
+
+from smartcl.data.batch import Ints
+from smartcl.data.spec import InputSpec
+from smartcl.learners.class_counts import ClassCounts
+from smartcl.learners.ensemble.drift import Change
+from smartcl.learners.ensemble.rows import Floats, Samples, View
+from smartcl.learners.weights import ClassWeight
+from smartcl.memory.schematic_memory import SchematicMemory
+from smartcl.network.scaling import InputScale
+from smartcl.saved import Saved
+
+
+@dataclass(frozen=True)
+class Recent:
+    """The newest stored samples that may be learned, oldest first: as they came, and scaled."""
+
+    x: Any
+    values: Any
+    y: Ints
+    weight: Floats | None = None
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    def last(self, count: int) -> Recent:
+        """The newest of them."""
+        weight = None if self.weight is None else self.weight[-count:]
+        return Recent(self.x[-count:], self.values[-count:], self.y[-count:], weight)
+
+    def some(self, count: int, rng: np.random.Generator) -> Recent:
+        """At most so many of them, drawn at random."""
+        if len(self) <= count:
+            return self
+        at = np.sort(rng.choice(len(self), count, replace=False))
+        return Recent(self.x[at], self.values[at], self.y[at], None if self.weight is None else self.weight[at])
+
+
+@dataclass(frozen=True)
+class Past:
+    """All that members may read beside the samples that come: the memory, the counts and the generator."""
+
+    spec: InputSpec
+    memory: SchematicMemory
+    recent: Recent
+    counts: ClassCounts
+    scale: InputScale | None
+    #: From scaled rows to the features whose sums are kept.
+    features: Callable[[Any], Floats]
+    rng: np.random.Generator
+    #: How much the member that is asked counts: the sum of its weights over that of all.
+    share: float = 1.0
+    #: Whether the pool's answers are better for having its answers.
+    adds: bool = True
+    class_weight: ClassWeight = None
+
+
+class Member(Protocol):
+    """A classifier among others. ``experts`` names its answers: one member may give several."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def experts(self) -> Sequence[str]: ...
+
+    def answers(self, rows: View, past: Past) -> Floats:
+        """Log-probabilities, as far as the member knows them: ``[row, expert, class]``."""
+        ...
+
+    def learn(self, new: Samples, past: Past) -> Self:
+        """The member that has learned these samples."""
+        ...
+
+    def restarted(self, samples: Samples, past: Past) -> Self:
+        """The member that knows these samples, oldest first, and no others: inputs have another scale now."""
+        ...
+
+    def without(self, gone: Samples) -> Self:
+        """The member without samples that it has learned, as far as it can forget."""
+        ...
+
+    def after_jump(self) -> Self:
+        """The member after errors have jumped: the next rows may be of another world."""
+        ...
+
+    def after_change(self, change: Change, past: Past) -> Self:
+        """The member after the world has changed."""
+        ...
+
+    def widened(self, n_classes: int, rng: np.random.Generator) -> Self:
+        """With room for classes first seen now."""
+        ...
+
+    @property
+    def nbytes(self) -> int:
+        """What it keeps, in bytes."""
+        ...
+
+    def state_dict(self) -> dict[str, Any]: ...
+
+    def loaded(self, saved: Saved) -> Self:
+        """What ``state_dict`` described; damage is refused."""
+        ...
+
+
+#: The least share that a probability is taken to be: what is said to be impossible is only rare.
+LEAST = 0.01
+
+
+def log_shares(shares: Floats) -> Floats:
+    """Logarithms of shares of classes, none of them below ``LEAST`` before they add up to one again.
+
+    >>> log_shares(np.array([[1.0, 0.0]], dtype=np.float32)).round(2)
+    array([[-0.01, -4.62]], dtype=float32)
+    """
+    clipped = np.maximum(shares, np.float32(LEAST))
+    logs: Floats = np.log(clipped / clipped.sum(axis=-1, keepdims=True))
+    return logs

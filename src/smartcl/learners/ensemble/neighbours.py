@@ -1,0 +1,99 @@
+"""Nearest neighbours among the newest stored samples."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+import torch
+from scipy import sparse
+
+from smartcl.learners.ensemble.drift import Change
+from smartcl.learners.ensemble.member import Past, Recent, log_shares
+from smartcl.learners.ensemble.rows import Floats, Samples, View
+from smartcl.learners.ensemble.settings import NEIGHBOUR_ROWS, NEIGHBOURS
+from smartcl.saved import Saved
+
+
+@dataclass(frozen=True)
+class Neighbours:
+    """Keeps nothing of its own: it reads the newest stored samples when it is asked."""
+
+    name: str = "neighbours"
+
+    @property
+    def experts(self) -> Sequence[str]:
+        return [f"{NEIGHBOURS} of {rows}" for rows in NEIGHBOUR_ROWS]
+
+    def answers(self, rows: View, past: Past) -> Floats:
+        recent, n_classes = past.recent.last(max(NEIGHBOUR_ROWS)), past.spec.n_classes
+        if len(recent) < NEIGHBOURS:
+            return np.full((len(rows), len(NEIGHBOUR_ROWS), n_classes), -np.log(n_classes), np.float32)
+        distances = squared_distances(rows.values, recent.values)
+        found = [votes(distances[:, -count:], recent.last(count), n_classes) for count in NEIGHBOUR_ROWS]
+        return log_shares(np.stack(found, axis=1))
+
+    def learn(self, new: Samples, past: Past) -> Self:
+        return self
+
+    def restarted(self, samples: Samples, past: Past) -> Self:
+        return self
+
+    def without(self, gone: Samples) -> Self:
+        return self
+
+    def after_jump(self) -> Self:
+        return self
+
+    def after_change(self, change: Change, past: Past) -> Self:
+        return self
+
+    def widened(self, n_classes: int, rng: np.random.Generator) -> Self:
+        return self
+
+    @property
+    def nbytes(self) -> int:
+        return 0
+
+    def state_dict(self) -> dict[str, Any]:
+        return {}
+
+    def loaded(self, saved: Saved) -> Self:
+        return self
+
+
+def squared_distances(rows: Any, others: Any) -> torch.Tensor:
+    """Of each row to each of the others; of sparse rows, two minus twice the cosine.
+
+    >>> squared_distances(np.array([[0.0, 1.0]], np.float32), np.array([[3.0, 5.0]], np.float32))
+    tensor([[25.]])
+    """
+    if isinstance(rows, np.ndarray):
+        some, rest = torch.from_numpy(rows), torch.from_numpy(others)
+        found = torch.addmm(rest.square().sum(dim=1), some, rest.T, alpha=-2)
+        return found.add_(some.square().sum(dim=1, keepdim=True)).clamp_(min=0)
+    cosine = (unit_rows(rows) @ unit_rows(others).T).toarray()
+    return torch.from_numpy(np.maximum(2 - 2 * cosine, 0).astype(np.float32))
+
+
+def unit_rows(rows: sparse.csr_array[Any, tuple[int, int]]) -> sparse.csr_array[Any, tuple[int, int]]:
+    """Sparse rows of length 1."""
+    lengths = np.sqrt(np.asarray(rows.power(2).sum(axis=1)).ravel())
+    scaled = rows.copy()
+    scaled.data = scaled.data / np.repeat(np.maximum(lengths, 1e-12), np.diff(rows.indptr))
+    return scaled
+
+
+def votes(distances: torch.Tensor, recent: Recent, n_classes: int) -> Floats:
+    """The share of each class among the nearest, the nearer ones counting more."""
+    count = min(NEIGHBOURS, distances.shape[1])
+    near, nearest = (part.numpy() for part in distances.topk(count, dim=1, largest=False, sorted=False))
+    vote = 1 / (near + 0.1 * near.mean(axis=1, keepdims=True) + np.float32(1e-9))
+    if recent.weight is not None:
+        vote = vote * recent.weight[nearest]
+    cells = np.arange(len(distances))[:, None] * n_classes + recent.y[nearest]
+    shares = np.bincount(cells.ravel(), vote.ravel(), len(distances) * n_classes).reshape(-1, n_classes)
+    found: Floats = (shares / shares.sum(axis=1, keepdims=True)).astype(np.float32)
+    return found

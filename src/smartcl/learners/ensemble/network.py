@@ -1,0 +1,133 @@
+"""A network among the members: any learner by steps of gradient descent, as long as its steps add something."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import copy
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+import torch
+
+from smartcl.learners.ensemble.drift import NEW_TASK, Change
+from smartcl.learners.ensemble.member import Past
+from smartcl.learners.ensemble.recent import learnable
+from smartcl.learners.ensemble.ridge import log_softmax
+from smartcl.learners.ensemble.rows import Floats, Samples, View
+from smartcl.learners.ensemble.settings import FIRST_TRIAL, LATER_TRIAL, TRIAL_ROWS, WIDE, WIDE_TRIAL_ROWS
+from smartcl.learners.learner import Learner
+from smartcl.learners.weights import weighted
+from smartcl.saved import Saved
+
+
+@dataclass(frozen=True, eq=False)
+class NetworkMember:
+    """A learner's network, taught by the learner's own steps from the batch and the one memory.
+
+    It takes steps for a trial, and goes on while the pool is better for it. Otherwise it rests, until several times as
+    many rows have come.
+    """
+
+    name: str
+    learner: Learner
+    #: Rows that have come; when the trial began; when the next begins, if it rests.
+    rows: int = 0
+    began: int = 0
+    next_trial: int = 0
+    resting: bool = False
+
+    @property
+    def experts(self) -> Sequence[str]:
+        return ["network"]
+
+    def answers(self, rows: View, past: Past) -> Floats:
+        with torch.no_grad():
+            logits = self.learner.model.predictor(rows.prepared).nan_to_num().numpy()
+        return log_softmax(logits)[:, None]
+
+    def learn(self, new: Samples, past: Past) -> Self:
+        counted = self._scheduled(new, past)
+        if counted.resting:
+            return counted
+        learner = copy(self.learner)
+        learner.spec, learner.scale, learner.counts, learner.rng = past.spec, past.scale, past.counts, past.rng
+        learner.class_weight, learner.weighted = past.class_weight, "weight" in past.memory.store.extra
+        learner.memory = copy(past.memory)
+        learner.memory.store = past.memory.store.take(learnable(past.memory.store))
+        learner.model = self.learner.model.copy()
+        weight = None if new.weight is None else torch.from_numpy(new.weight)
+        with learner.model.drawing(past.rng):
+            learner.learn(weighted((new.rows.prepared, torch.from_numpy(new.y)), weight, None), None)
+            learner.model.settle(past.rng)
+        if not all(bool(value.detach().sum().isfinite()) for value in learner.model.moved()):
+            learner.model.begin_anew(past.rng)
+        return replace(counted, learner=learner)
+
+    @classmethod
+    def of(cls, name: str, learner: Learner) -> Self:
+        """One that has learned nothing: on narrow rows it waits for its first trial, on others it begins at once."""
+        made = cls(name, learner)
+        return replace(made, next_trial=FIRST_TRIAL, resting=True) if made._narrow else made
+
+    @property
+    def _narrow(self) -> bool:
+        return not self.learner.spec.sparse and self.learner.spec.n_features < WIDE
+
+    def _scheduled(self, new: Samples, past: Past) -> Self:
+        """Whether to take steps on these rows."""
+        rows = self.rows + len(new)
+        counted = replace(self, rows=rows)
+        unseen = bool((past.counts.seen[np.unique(new.y)] <= len(new)).any())
+        if unseen or (self.resting and rows >= self.next_trial):
+            return replace(counted, resting=self.resting and unseen and self._narrow, began=rows)
+        if self.resting or rows - self.began < (TRIAL_ROWS if self._narrow else WIDE_TRIAL_ROWS) or past.adds:
+            return counted
+        return replace(counted, resting=True, next_trial=LATER_TRIAL * rows)
+
+    def restarted(self, samples: Samples, past: Past) -> Self:
+        return self
+
+    def without(self, gone: Samples) -> Self:
+        """Weights keep what they were taught."""
+        return self
+
+    def after_jump(self) -> Self:
+        return self
+
+    def after_change(self, change: Change, past: Past) -> Self:
+        """One that is in use begins anew where the past does not hold any more."""
+        if change.kind == NEW_TASK:
+            return self if self._narrow else replace(self, resting=False, began=self.rows)
+        if self.resting:
+            return self
+        learner = copy(self.learner)
+        learner.model = self.learner.model.copy()
+        learner.model.begin_anew(past.rng)
+        return replace(self, learner=learner, began=self.rows)
+
+    def widened(self, n_classes: int, rng: np.random.Generator) -> Self:
+        learner = copy(self.learner)
+        learner.model = self.learner.model.copy()
+        learner.model.add_classes(n_classes, rng)
+        learner.spec = replace(learner.spec, n_classes=n_classes)
+        return replace(self, learner=learner)
+
+    @property
+    def nbytes(self) -> int:
+        return self.learner.model.nbytes
+
+    def state_dict(self) -> dict[str, Any]:
+        kept = ("rows", "began", "next_trial", "resting")
+        own = {**self.learner.state_of_steps(), "model": self.learner.model.state_dict()}
+        return {**{name: getattr(self, name) for name in kept}, "learner": own}
+
+    def loaded(self, saved: Saved) -> Self:
+        learner = copy(self.learner)
+        learner.model = self.learner.model.copy()
+        part = saved.part("learner")
+        learner.model.load_state_dict(part.entries("model"))
+        learner.load_steps(part)
+        rows, began, next_trial = (saved.whole(name, 0) for name in ("rows", "began", "next_trial"))
+        resting = saved.flag("resting")
+        return replace(self, learner=learner, rows=rows, began=began, next_trial=next_trial, resting=resting)

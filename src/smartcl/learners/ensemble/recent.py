@@ -1,0 +1,98 @@
+"""The newest stored samples, read once: derived from the memory alone, so it needs no state of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from scipy import sparse
+
+from smartcl.data.batch import Ints, Rows
+from smartcl.learners.ensemble.member import Recent
+from smartcl.learners.ensemble.rows import Floats
+from smartcl.memory import Observation, SampleStore
+from smartcl.memory.export import stored_rows
+from smartcl.selection.roles import REPLAYED
+
+#: From stored samples, by position, to how much each counts; None where all count alike.
+Weigh = Callable[[SampleStore, Ints], Floats | None]
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Reads stored samples; keeps the newest in the form in which members read them."""
+
+    most: int
+    scale: Callable[[Rows], Any]
+    #: Whether rows are kept as they came too, beside the scaled ones.
+    raw: bool
+
+    def read(self, store: SampleStore, at: Ints) -> tuple[Any, Any]:
+        """The rows at these positions, as they came and scaled."""
+        x = stored_rows(store, at)
+        values = self.scale(x)
+        came = x.numpy() if isinstance(x, torch.Tensor) else x
+        return (came if self.raw else values), values
+
+
+@dataclass(frozen=True)
+class Newest:
+    """The newest samples that may be learned, and where in the memory they are."""
+
+    at: Ints
+    x: Any
+    values: Any
+
+    @classmethod
+    def of(cls, store: SampleStore, reader: Reader) -> Newest:
+        """Read from the memory."""
+        at = wanted(store, reader.most)
+        return cls(at, *reader.read(store, at))
+
+    def after(self, seen: Observation, store: SampleStore, reader: Reader) -> Newest:
+        """After the memory kept some samples and stored new ones: only what was not read before is read now."""
+        places = np.searchsorted(seen.kept, self.at)
+        still = places < len(seen.kept)
+        still[still] = seen.kept[places[still]] == self.at[still]
+        known, at = places[still], wanted(store, reader.most)
+        old = np.isin(at, known, assume_unique=True)
+        mine = np.flatnonzero(still)[np.isin(known, at, assume_unique=True)]
+        missing = at[~old]
+        if not len(missing):
+            return Newest(at, self.x[mine], self.values[mine])
+        x, values = reader.read(store, missing)
+        return Newest(at, merged(self.x[mine], x, old), merged(self.values[mine], values, old))
+
+    def samples(self, store: SampleStore, weigh: Weigh) -> Recent:
+        labels: Ints = store.labels[self.at].astype(np.int64)
+        return Recent(self.x, self.values, labels, weigh(store, self.at))
+
+
+def wanted(store: SampleStore, most: int) -> Ints:
+    """The positions of the newest samples that may be learned."""
+    return learnable(store)[-most:]
+
+
+def learnable(store: SampleStore) -> Ints:
+    """The positions of all samples that may be learned: neither held out nor put out of use."""
+    return np.flatnonzero(roles(store) == REPLAYED)
+
+
+def roles(store: SampleStore) -> NDArray[np.uint8]:
+    """What each stored sample is there for."""
+    return store.extra["role"] if len(store) else np.zeros(0, dtype=np.uint8)
+
+
+def merged(old: Any, new: Any, is_old: NDArray[np.bool_]) -> Any:
+    """Rows of two arrays, dense or CSR, in the order that the mask says."""
+    if is_old[: len(is_old) - new.shape[0]].all():  # the usual case: new rows come after the old ones
+        return np.concatenate([old, new]) if isinstance(old, np.ndarray) else sparse.vstack([old, new], format="csr")
+    order = np.empty(len(is_old), dtype=np.int64)
+    order[is_old] = np.arange(old.shape[0])
+    order[~is_old] = old.shape[0] + np.arange(new.shape[0])
+    both = np.concatenate([old, new]) if isinstance(old, np.ndarray) else sparse.vstack([old, new], format="csr")
+    return both[order]

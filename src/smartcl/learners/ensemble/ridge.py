@@ -1,0 +1,315 @@
+"""Ridge regression on the features of a map, in closed form: one sum for each forgetting rate, and its weights."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from smartcl.data.spec import InputSpec
+from smartcl.learners.ensemble.drift import CHANGED, NEW_TASK, RECURRED, Change
+from smartcl.learners.ensemble.feature_maps import FeatureMap
+from smartcl.learners.ensemble.member import Past
+from smartcl.learners.ensemble.rows import Floats, Samples, View
+from smartcl.learners.ensemble.settings import (
+    COMPARED_ROWS,
+    FORGETTING,
+    PENALTIES,
+    PENALTY_ROWS,
+    SHARPNESS,
+    SNAPSHOTS,
+)
+from smartcl.learners.ensemble.sums import PACKED_FROM, Sums, leave_one_out
+from smartcl.saved import Saved
+
+#: Rows of a batch, in which forgetting is counted.
+BATCH_ROWS = 50
+#: Features that wide sums with forgetting keep: the sums of all would not fit beside those of the whole past.
+NARROW = 501
+#: Packed sums wait for so many rows: each update copies them.
+FOLDED_ROWS = 200
+
+
+@dataclass(frozen=True, eq=False)
+class Snapshot:
+    """Weights of the time before a change, with their sums where those are small, and how often they are right now."""
+
+    weights: Floats
+    sums: Sums | None
+    right: float = 0.0
+    asked: float = 0.0
+
+    def after(self, features: Floats, y: Any) -> Snapshot:
+        """With the answers to these rows counted in."""
+        right = float((self.scores(features).argmax(axis=1) == y).sum())
+        left = (1 - 1 / COMPARED_ROWS) ** len(y)
+        return replace(self, right=left * self.right + right, asked=left * self.asked + len(y))
+
+    def scores(self, features: Floats) -> Floats:
+        found: Floats = features[:, : len(self.weights)] @ self.weights
+        return found
+
+    @property
+    def accuracy(self) -> float:
+        return self.right / max(1.0, self.asked)
+
+    def widened(self, n_classes: int) -> Snapshot:
+        more = n_classes - self.weights.shape[1]
+        sums = None if self.sums is None else self.sums.widened(n_classes)
+        return replace(self, weights=np.pad(self.weights, ((0, 0), (0, more))), sums=sums)
+
+    def state_dict(self) -> dict[str, Any]:
+        sums = None if self.sums is None else self.sums.state_dict()
+        return {"weights": self.weights, "sums": sums, "right": self.right, "asked": self.asked}
+
+    @classmethod
+    def from_state(cls, saved: Saved, like: Sums) -> Snapshot:
+        """What ``state_dict`` described, of sums such as these."""
+        sums = like.loaded(saved.part("sums")) if saved.has("sums") else None
+        weights = np.array(saved.array("weights", like.products.shape, "float32"))
+        return cls(weights, sums, saved.number("right", 0.0), saved.number("asked", 0.0))
+
+
+class Expert(NamedTuple):
+    """One answer: the sums it goes by, and how many of their first features."""
+
+    sums: int
+    width: int
+
+
+@dataclass(frozen=True, eq=False)
+class Ridge:
+    """Sums with several forgetting rates; each is solved for its first features (the values) and for all."""
+
+    sums: tuple[Sums, ...]
+    linear: int
+    weights: tuple[Floats, ...]
+    penalties: tuple[float, ...]
+    #: Rows learned, and of them those when weights were last solved and penalties last chosen.
+    rows: int = 0
+    solved_at: int = 0
+    chosen_at: int = 0
+    #: Features, labels and weights of rows that wait to be added to packed sums.
+    waiting: tuple[tuple[Floats, Any, Floats | None], ...] = ()
+    #: What was known before the newest changes, the newest first.
+    snapshots: tuple[Snapshot, ...] = ()
+    name: str = "ridge"
+
+    @classmethod
+    def of(cls, spec: InputSpec, features: FeatureMap) -> Self:
+        """One that has learned nothing."""
+        return cls.fresh(features.width, features.linear, spec.n_classes)
+
+    @classmethod
+    def fresh(cls, width: int, linear: int, n_classes: int) -> Self:
+        """For features of which the first ``linear`` are a constant and the values."""
+        narrow = width if width < PACKED_FROM else max(linear, NARROW)
+        widths = [width if rate == 1 else narrow for rate in FORGETTING]
+        sums = tuple(Sums.empty(size, n_classes, rate) for size, rate in zip(widths, FORGETTING, strict=True))
+        made = cls(sums, linear, (), ())
+        weights = tuple(np.zeros((expert.width, n_classes), np.float32) for expert in made._experts)
+        return replace(made, weights=weights, penalties=tuple(1.0 for _ in made._widths))
+
+    @property
+    def _experts(self) -> list[Expert]:
+        return [
+            Expert(place, width)
+            for place, sums in enumerate(self.sums)
+            for width in dict.fromkeys((self.linear, sums.width))
+            if width > 1
+        ]
+
+    @property
+    def _widths(self) -> list[int]:
+        """The different numbers of features that are solved for."""
+        return sorted({expert.width for expert in self._experts})
+
+    @property
+    def experts(self) -> Sequence[str]:
+        named = [
+            f"{FORGETTING[expert.sums]:g}, {'linear' if expert.width == self.linear else 'features'}"
+            for expert in self._experts
+        ]
+        return [*named, "snapshot"]
+
+    @property
+    def snapshot(self) -> Snapshot | None:
+        """Of what was known before, what is right most often now."""
+        return max(self.snapshots, key=lambda each: each.accuracy, default=None)
+
+    def answers(self, rows: View, past: Past) -> Floats:
+        features = rows.features
+        scores = [features[:, : len(weights)] @ weights for weights in self.weights]
+        snapshot = self.snapshot
+        scores.append(np.zeros_like(scores[0]) if snapshot is None else snapshot.scores(features))
+        return log_softmax(np.float32(SHARPNESS) * np.stack(scores, axis=1))
+
+    def learn(self, new: Samples, past: Past) -> Self:
+        taught = replace(self, snapshots=tuple(each.after(new.rows.features, new.y) for each in self.snapshots))
+        taught = taught._with(new).with_penalties(past)
+        due = taught.rows - taught.solved_at
+        wait = taught._patience if taught.solved_at >= 2 * taught._patience else min(taught._patience, taught.solved_at)
+        unseen = bool((past.counts.seen[np.unique(new.y)] <= len(new)).any())
+        return taught.solved() if due >= wait or unseen else taught
+
+    @property
+    def _patience(self) -> int:
+        """The rows between two solutions: adding so many rows takes about as long as a solution."""
+        return max(BATCH_ROWS, self.sums[0].width // 6)
+
+    def _with(self, new: Samples) -> Self:
+        return self._with_features(new.rows.features, new.y, new.weight)
+
+    def _with_features(self, features: Floats, y: Any, weight: Floats | None) -> Self:
+        """With the rows added, or waiting to be."""
+        others = (s.with_rows(features, y, weight, len(y) / BATCH_ROWS) for s in self.sums[1:])
+        first, waiting = self.sums[0], (*self.waiting, (features, y, weight))
+        if first.second.ndim == 2 or sum(len(part[1]) for part in waiting) >= FOLDED_ROWS:
+            first, waiting = _folded(first, waiting), ()
+        return replace(self, sums=(first, *others), waiting=waiting, rows=self.rows + len(y))
+
+    def without(self, gone: Samples) -> Self:
+        """The rows taken out of the sums again: exactly where nothing is forgotten by age."""
+        weight = np.ones(len(gone), np.float32) if gone.weight is None else gone.weight
+        whole = replace(self, sums=(_folded(self.sums[0], self.waiting), *self.sums[1:]), waiting=())
+        first = whole.sums[0].with_rows(gone.rows.features, gone.y, -weight)
+        return replace(whole, sums=(first, *whole.sums[1:])).solved()
+
+    def solved(self) -> Self:
+        """With weights for the sums as they are."""
+        whole = replace(self, sums=(_folded(self.sums[0], self.waiting), *self.sums[1:]), waiting=())
+        units = [sums.mean_square for sums in whole.sums]
+        penalty = dict(zip(self._widths, self.penalties, strict=True))
+        weights = tuple(
+            whole.sums[each.sums].weights(penalty[each.width] * units[each.sums], each.width) for each in self._experts
+        )
+        return replace(whole, weights=weights, solved_at=self.rows)
+
+    def restarted(self, samples: Samples, past: Past) -> Self:
+        fresh = self.fresh(samples.rows.features.shape[1], self.linear, self.sums[0].products.shape[1])
+        fresh = replace(fresh, penalties=self.penalties, chosen_at=self.chosen_at)
+        features = samples.rows.features
+        for start in range(0, len(samples), BATCH_ROWS):
+            stop = start + BATCH_ROWS
+            weight = None if samples.weight is None else samples.weight[start:stop]
+            fresh = fresh._with_features(features[start:stop], samples.y[start:stop], weight)
+        return replace(fresh, rows=self.rows).solved()
+
+    def after_jump(self) -> Self:
+        """The short memories begin anew: what the next rows say is not mixed with what was."""
+        n_classes = self.sums[0].products.shape[1]
+        fresh = (Sums.empty(sums.width, n_classes, sums.forgetting) for sums in self.sums[1:])
+        return replace(self, sums=(self.sums[0], *fresh))
+
+    def after_change(self, change: Change, past: Past) -> Self:
+        """After a change the past is what has come since, or the snapshot that fits; a new task changes nothing."""
+        if change.kind == NEW_TASK:
+            return self
+        whole = replace(self, sums=(_folded(self.sums[0], self.waiting), *self.sums[1:]), waiting=())
+        first, place = whole.sums[0], [expert.width for expert in self._experts].index(self.sums[0].width)
+        small = first.second.ndim == 2
+        before, fits = Snapshot(self.weights[place], first if small else None), self.snapshot
+        others = [each for each in self.snapshots if change.kind != RECURRED or each is not fits]
+        if change.kind == RECURRED and fits is not None and fits.sums is not None:
+            first = fits.sums
+        elif change.kind == CHANGED:
+            newest = past.recent.last(change.rows_after)
+            empty = Sums.empty(first.width, first.products.shape[1], 1.0)
+            first = empty.with_rows(past.features(newest.values), newest.y, newest.weight) if len(newest) else empty
+        snapshots = (before, *others)[:SNAPSHOTS]
+        return replace(whole, sums=(first, *whole.sums[1:]), snapshots=snapshots).solved()
+
+    def with_penalties(self, past: Past) -> Self:
+        """Choose penalties by leave-one-out on stored rows, whenever twice as many rows have come.
+
+        Of those that are as good as the best, within half a standard error, the largest.
+        """
+        if self.rows < 2 * self.chosen_at or len(past.recent) < 2 * BATCH_ROWS or len(np.unique(past.recent.y)) < 2:
+            return self
+        recent = past.recent.some(PENALTY_ROWS, past.rng)
+        features, unit = past.features(recent.values), self.sums[0].mean_square
+        n_classes = self.sums[0].products.shape[1]
+        chosen = []
+        for width in self._widths:
+            shares = leave_one_out(features[:, :width], recent.y, n_classes, unit * np.array(PENALTIES))
+            near = shares.max() - np.sqrt(shares.max() * (1 - shares.max()) / len(recent)) / 2
+            chosen.append(PENALTIES[int(np.flatnonzero(shares >= near)[-1])])
+        return replace(self, penalties=tuple(chosen), chosen_at=self.rows)
+
+    def widened(self, n_classes: int, rng: np.random.Generator) -> Self:
+        more = n_classes - self.sums[0].products.shape[1]
+        weights = tuple(np.pad(each, ((0, 0), (0, more))) for each in self.weights)
+        return replace(
+            self,
+            sums=tuple(sums.widened(n_classes) for sums in self.sums),
+            weights=weights,
+            snapshots=tuple(each.widened(n_classes) for each in self.snapshots),
+        )
+
+    @property
+    def nbytes(self) -> int:
+        weights = [*self.weights, *(each.weights for each in self.snapshots)]
+        sums = [*self.sums, *(each.sums for each in self.snapshots if each.sums is not None)]
+        waiting = sum(features.nbytes for features, _, _ in self.waiting)
+        return waiting + sum(each.nbytes for each in weights) + sum(each.nbytes for each in sums)
+
+    def state_dict(self) -> dict[str, Any]:
+        counts = {"rows": self.rows, "solved_at": self.solved_at, "chosen_at": self.chosen_at}
+        return {
+            **counts,
+            "penalties": list(self.penalties),
+            "sums": [sums.state_dict() for sums in self.sums],
+            "weights": [{"values": each} for each in self.weights],
+            "snapshots": [each.state_dict() for each in self.snapshots],
+            "waiting": [{"features": f, "y": y, "weight": w} for f, y, w in self.waiting],
+        }
+
+    def loaded(self, saved: Saved) -> Self:
+        states, weights, width = saved.parts("sums"), saved.parts("weights"), self.sums[0].width
+        penalties = saved.items("penalties")
+        if len(states) != len(self.sums) or len(weights) != len(self.weights):
+            saved.refuse("sums", f"must be {len(self.sums)}, with {len(self.weights)} weights")
+        if len(penalties) != len(self.penalties) or not set(penalties) <= {1.0, *PENALTIES}:
+            saved.refuse("penalties", f"must be {len(self.penalties)} of {PENALTIES}")
+        n_classes, waiting = self.sums[0].products.shape[1], []
+        for part in saved.parts("waiting"):
+            features = np.array(part.array("features", (None, width), "float32"))
+            y = np.array(part.array("y", (len(features),), "int64"))
+            if len(y) and not 0 <= y.min() <= y.max() < n_classes:
+                part.refuse("y", f"must be labels below {n_classes}")
+            weight = np.array(part.array("weight", y.shape, "float32")) if part.has("weight") else None
+            waiting.append((features, y, weight))
+        return replace(
+            self,
+            sums=tuple(sums.loaded(state) for sums, state in zip(self.sums, states, strict=True)),
+            weights=tuple(
+                np.array(part.array("values", mine.shape, "float32"))
+                for mine, part in zip(self.weights, weights, strict=True)
+            ),
+            penalties=tuple(float(each) for each in penalties),
+            rows=saved.whole("rows", 0),
+            solved_at=saved.whole("solved_at", 0),
+            chosen_at=saved.whole("chosen_at", 0),
+            waiting=tuple(waiting),
+            snapshots=tuple(Snapshot.from_state(part, self.sums[0]) for part in saved.parts("snapshots")),
+        )
+
+
+def _folded(sums: Sums, waiting: Sequence[tuple[Floats, Any, Floats | None]]) -> Sums:
+    """The sums of the whole past with the waiting rows added."""
+    if not waiting:
+        return sums
+    features, y = np.concatenate([part[0] for part in waiting]), np.concatenate([part[1] for part in waiting])
+    weights = [np.ones(len(part[1]), np.float32) if part[2] is None else part[2] for part in waiting]
+    weighted = any(part[2] is not None for part in waiting)
+    batches = len(y) / BATCH_ROWS
+    return sums.with_rows(features, y, np.concatenate(weights) if weighted else None, batches)
+
+
+def log_softmax(scores: Floats) -> Floats:
+    """Over the last axis."""
+    shifted = scores - scores.max(axis=-1, keepdims=True)
+    logs: Floats = shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
+    return logs

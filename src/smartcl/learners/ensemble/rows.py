@@ -1,0 +1,78 @@
+"""Rows and samples as members read them: as they came, scaled, and as a network takes them; each form is made once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from smartcl.data.batch import Ints, Rows, take_rows
+from smartcl.network.inputs import Prepared
+
+Floats: TypeAlias = NDArray[np.float32]
+
+
+class View:
+    """Some rows: ``x`` as they came, ``values`` scaled, ``prepared`` for a network, ``features`` of the shared map."""
+
+    def __init__(
+        self,
+        x: Rows,
+        prepare: Callable[[Rows], Prepared],
+        scale: Callable[[Rows], Any],
+        features: Callable[[Any], Floats],
+    ) -> None:
+        self.x = x
+        self._prepare, self._scale, self._map = prepare, scale, features
+
+    def __len__(self) -> int:
+        return int(self.x.shape[0])
+
+    def taken(self, index: Ints) -> View:
+        """Some of the rows; forms that were made are taken along."""
+        part = View(take_rows(self.x, index), self._prepare, self._scale, self._map)
+        for name in ("values", "features"):
+            if name in vars(self):
+                vars(part)[name] = vars(self)[name][index]
+        return part
+
+    @cached_property
+    def values(self) -> Any:
+        """Scaled rows: a dense array, or CSR."""
+        return self._scale(self.x)
+
+    @cached_property
+    def features(self) -> Floats:
+        """The features whose sums are kept."""
+        return self._map(self.values)
+
+    @cached_property
+    def prepared(self) -> Prepared:
+        """Rows as a network takes them."""
+        return self._prepare(self.x)
+
+    @property
+    def raw(self) -> Any:
+        """Rows as they came: a dense array, or CSR."""
+        return self.x.numpy() if isinstance(self.x, torch.Tensor) else self.x
+
+
+@dataclass(frozen=True)
+class Samples:
+    """Labelled rows, and how much each counts; None: all alike."""
+
+    rows: View
+    y: Ints
+    weight: Floats | None = None
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    def taken(self, index: Ints) -> Samples:
+        """Some of the samples."""
+        return Samples(self.rows.taken(index), self.y[index], None if self.weight is None else self.weight[index])

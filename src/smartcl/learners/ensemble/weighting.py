@@ -1,0 +1,209 @@
+"""How much each answer counts: a multinomial regression on the members' log-probabilities, fitted to honest answers.
+
+The pool says ``p(class) ∝ exp(Σ_k w_k·log p_k(class) + b_class)``. Weights ``w ≥ 0`` and corrections ``b`` minimise the
+log loss of answers that were given before their rows were learned (stacking: Wolpert, "Stacked generalization", Neural
+Networks 1992).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smartcl.data.batch import Ints
+from smartcl.learners.ensemble.rows import Floats
+from smartcl.learners.ensemble.settings import ACCURACY_WEIGHT, EVIDENCE_ROWS, NO_SHIFT, PRIOR_ROWS
+from smartcl.saved import Saved
+
+Doubles = NDArray[np.float64]
+
+#: A step that does not lower the loss is halved, so many times at most.
+HALVINGS = 4
+#: Newton steps after some experts have fallen silent.
+REFITS = 3
+
+
+@dataclass(frozen=True, eq=False)
+class Answered:
+    """Honest answers ``[row, expert, class]`` with the labels that came later, and how much each row counts."""
+
+    logs: Floats
+    y: Ints
+    weight: Floats
+
+    @classmethod
+    def none(cls, experts: int, n_classes: int) -> Answered:
+        return cls(np.zeros((0, experts, n_classes), np.float32), np.zeros(0, np.int64), np.zeros(0, np.float32))
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    def and_then(self, other: Answered, most: int | None = None) -> Answered:
+        """With the other's answers after these, the newest of them where there are too many."""
+        first = 0 if most is None else max(0, len(self) + len(other) - most)
+        return Answered(
+            np.concatenate([self.logs, other.logs])[first:],
+            np.concatenate([self.y, other.y])[first:],
+            np.concatenate([self.weight, other.weight])[first:],
+        )
+
+    def weaker(self, share: float) -> Answered:
+        """As if each row counted so much less."""
+        return replace(self, weight=np.float32(share) * self.weight)
+
+    def widened(self, n_classes: int) -> Answered:
+        """With room for classes first seen now, which nobody had thought of."""
+        more = ((0, 0), (0, 0), (0, n_classes - self.logs.shape[2]))
+        least = self.logs.min(axis=2, keepdims=True) if len(self) else self.logs[..., :1]
+        padded = np.pad(self.logs, more)
+        padded[..., self.logs.shape[2] :] = least
+        return replace(self, logs=padded)
+
+    @property
+    def nbytes(self) -> int:
+        return self.logs.nbytes + self.y.nbytes + self.weight.nbytes
+
+    def state_dict(self) -> dict[str, Any]:
+        return {"logs": self.logs, "y": self.y, "weight": self.weight}
+
+    def loaded(self, saved: Saved) -> Answered:
+        logs = np.array(saved.array("logs", (None, *self.logs.shape[1:]), "float32"))
+        y = np.array(saved.array("y", (len(logs),), "int64"))
+        if len(y) and not 0 <= y.min() <= y.max() < logs.shape[2]:
+            saved.refuse("y", f"must be labels below {logs.shape[2]}")
+        return Answered(logs, y, np.array(saved.array("weight", (len(logs),), "float32")))
+
+
+@dataclass(frozen=True, eq=False)
+class Weights:
+    """A weight for each expert and a correction for each class."""
+
+    experts: Doubles
+    classes: Doubles
+
+    @classmethod
+    def equal(cls, experts: int, n_classes: int) -> Weights:
+        return cls(np.full(experts, 1 / max(1, experts)), np.zeros(n_classes))
+
+    def pooled(self, logs: Floats) -> Doubles:
+        """The pool's probabilities.
+
+        >>> logs = np.log(np.array([[[0.9, 0.1], [0.5, 0.5]]], dtype=np.float32))
+        >>> Weights.equal(2, 2).pooled(logs).round(2)
+        array([[0.75, 0.25]])
+        """
+        return softmax(self._scores(logs))
+
+    def _scores(self, logs: Floats) -> Doubles:
+        return np.tensordot(logs, self.experts, axes=(1, 0)) + self.classes
+
+    def fitted(self, answered: Answered) -> Weights:
+        """One Newton step towards the weights that explain these answers best.
+
+        >>> sure = np.log(np.array([[0.9, 0.1], [0.1, 0.9]], dtype=np.float32))
+        >>> logs = np.stack([sure, sure[::-1]], axis=1).repeat(100, axis=0)
+        >>> right = Answered(logs, np.array([0, 1]).repeat(100), np.ones(200, np.float32))
+        >>> Weights.equal(2, 2).fitted(right).experts.round(1)
+        array([1., 0.])
+        """
+        if not len(answered):
+            return self
+        n, weight = len(self.experts), answered.weight[:, None].astype(np.float64)
+        prior = trust(answered)
+        shares = self.pooled(answered.logs)
+        residual = shares.copy()
+        residual[np.arange(len(answered)), answered.y] -= 1
+        residual *= weight
+        logs = answered.logs.astype(np.float64)
+        slope_experts = np.tensordot(logs, residual, axes=([0, 2], [0, 1])) + PRIOR_ROWS * (self.experts - prior)
+        slope_classes = residual.sum(axis=0) + NO_SHIFT * self.classes
+        centred = logs - np.einsum("nkc,nc->nk", logs, shares)[:, :, None]
+        certain = shares * weight
+        pulled = centred * certain[:, None]
+        flat = pulled.transpose(1, 0, 2).reshape(n, -1)
+        curved = flat @ centred.transpose(1, 0, 2).reshape(n, -1).T + PRIOR_ROWS * np.eye(n)
+        mixed = pulled.sum(axis=0)
+        of_classes = np.diag(certain.sum(axis=0) + NO_SHIFT) - certain.T @ shares
+        step = np.linalg.solve(
+            np.block([[curved, mixed], [mixed.T, of_classes]]), np.concatenate([slope_experts, slope_classes])
+        )
+        return self._stepped(step, answered, prior)
+
+    def _stepped(self, step: Doubles, answered: Answered, prior: Doubles) -> Weights:
+        n, before = len(self.experts), self._loss(answered, prior)
+        for halving in range(HALVINGS):
+            part = step / 2**halving
+            moved = Weights(np.maximum(self.experts - part[:n], 0.0), self.classes - part[n:])
+            if moved._loss(answered, prior) <= before:
+                return moved
+        return self
+
+    def losses(self, answered: Answered) -> Doubles:
+        """The log loss of each answer of the pool."""
+        scores = self._scores(answered.logs)
+        top = scores.max(axis=1)
+        found: Doubles = np.log(np.exp(scores - top[:, None]).sum(axis=1)) + top
+        found -= scores[np.arange(len(answered)), answered.y]
+        return found
+
+    def _loss(self, answered: Answered, prior: Doubles) -> float:
+        losses = self.losses(answered)
+        away = self.experts - prior
+        held = PRIOR_ROWS * float(away @ away) + NO_SHIFT * float(self.classes @ self.classes)
+        return float(losses @ answered.weight) + held / 2
+
+    def worth(self, answered: Answered, experts: slice) -> tuple[float, float]:
+        """By how much the log loss of these answers would rise without some experts, and the standard error of that.
+
+        The others' weights are fitted anew for it.
+        """
+        logs = answered.logs.copy()
+        logs[:, experts] = 0.0
+        without = self
+        for _ in range(REFITS):
+            without = without.fitted(replace(answered, logs=logs))
+        rise = without.losses(replace(answered, logs=logs)) - self.losses(answered)
+        share = answered.weight / answered.weight.sum()
+        mean = float(share @ rise)
+        return mean, float(np.sqrt(np.square(share) @ np.square(rise - mean)))
+
+    def widened(self, n_classes: int) -> Weights:
+        return replace(self, classes=np.pad(self.classes, (0, n_classes - len(self.classes))))
+
+    def state_dict(self) -> dict[str, Any]:
+        return {"experts": self.experts, "classes": self.classes}
+
+    def loaded(self, saved: Saved) -> Weights:
+        experts = np.array(saved.array("experts", self.experts.shape, "float64"))
+        if (experts < 0).any():
+            saved.refuse("experts", "must not be negative")
+        return Weights(experts, np.array(saved.array("classes", self.classes.shape, "float64")))
+
+
+def trust(answered: Answered) -> Doubles:
+    """The weights that accuracy alone would give, one in sum: those that others are held to.
+
+    >>> logs = np.log(np.array([[[0.9, 0.1], [0.1, 0.9]]], dtype=np.float32)).repeat(50, axis=0)
+    >>> trust(Answered(logs, np.zeros(50, np.int64), np.ones(50, np.float32))).round(2)
+    array([1., 0.])
+    """
+    right = answered.logs.argmax(axis=2) == answered.y[:, None]
+    accuracy = answered.weight @ right / max(float(answered.weight.sum()), 1e-12)
+    found: Doubles = np.exp(ACCURACY_WEIGHT * (accuracy - accuracy.max())).astype(np.float64)
+    found /= found.sum()
+    return found
+
+
+def newest(answered: Answered, later: Answered) -> Answered:
+    """The newest honest answers, twice as many as are remembered; each row that comes makes the others count less."""
+    return answered.weaker((1 - 1 / EVIDENCE_ROWS) ** len(later)).and_then(later, 2 * EVIDENCE_ROWS)
+
+
+def softmax(scores: Doubles) -> Doubles:
+    """Over the classes."""
+    found: Doubles = np.exp(scores - scores.max(axis=1, keepdims=True))
+    found /= found.sum(axis=1, keepdims=True)
+    return found

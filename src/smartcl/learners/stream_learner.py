@@ -1,0 +1,157 @@
+"""What every learner of a stream has: a memory, a generator, counts of classes, and calls that count wholly or not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, ClassVar, cast
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from smartcl.data.batch import Batch, Bools, Ints, Rows, joined, row_pieces
+from smartcl.data.spec import InputSpec
+from smartcl.learners.checks import check_batch, check_rows, flat_rows
+from smartcl.learners.class_counts import ClassCounts
+from smartcl.learners.extra_columns import check_task
+from smartcl.learners.ids import id_column
+from smartcl.learners.learner_state import load_state, state_of
+from smartcl.learners.transaction import Transactional
+from smartcl.learners.weights import ClassWeight, Labelled, class_weights, weighted
+from smartcl.memory import SampleStore
+from smartcl.memory.schematic_memory import ExtraColumns, Observation, SchematicMemory
+from smartcl.network.inputs import Prepared, prepare
+from smartcl.network.plain import PlainNetwork, PlainPool
+from smartcl.network.scaling import InputScale
+from smartcl.saved import Saved
+
+PREDICT_ROWS = 2048
+
+
+class StreamLearner(Transactional):
+    """A classifier that learns from a stream of batches beside a memory of a fixed number of bytes.
+
+    ``observe`` completes or changes nothing; several of them inside ``with learner.all_or_nothing():`` do so together.
+    Threads may share a learner: they learn one after the other, and predict from the last finished batch. How a batch
+    is learned and how rows are classified, a subclass says.
+    """
+
+    #: What ``extra_columns`` gives, by name and dtype; None where it depends on the stream.
+    extra_dtypes: ClassVar[Mapping[str, str] | None] = {}
+
+    def __init__(self, spec: InputSpec, memory: SchematicMemory, rng: np.random.Generator) -> None:
+        super().__init__()
+        self.spec, self.memory, self.rng = spec, memory, rng
+        #: The centre and scale of each feature, where they are to be learned.
+        self.scale = InputScale.fresh(spec.n_features, spec.sparse, spec.pixels) if spec.learned else None
+        #: What the last batch did to the memory.
+        self.observed: Observation | None = None
+        #: Whether the ids that come with batches are stored, so that single samples can be forgotten.
+        self.keeps_ids = False
+        #: The classes that have come, and how much each is to count.
+        self.counts, self.class_weight = ClassCounts.none(spec.n_classes), cast(ClassWeight, None)
+        #: Whether samples have weights of their own, stored beside them; the first batch decides.
+        self.weighted = False
+        #: Batches learned, of which those since the last consolidation count where it comes on a schedule.
+        self.batches = 0
+
+    def observe(self, batch: Batch) -> Observation:
+        """Learn one batch. Completes, or leaves the learner as it was."""
+        raise NotImplementedError
+
+    def check(self, batch: Batch) -> Batch:
+        """The batch as it will be learned, or a ``ValueError`` that says what is wrong with it."""
+        batch = check_batch(batch, self.spec)
+        if "task" in (self.extra_dtypes or ()):
+            check_task(batch)
+        if not self.batches:
+            self.weighted = batch.weight is not None
+        elif batch.weight is not None and not self.weighted:
+            raise ValueError("weight must be given from the first batch on, or never: it is stored beside each sample")
+        self.memory.check_room(batch, self.stored_beside)
+        return batch
+
+    def weighed(self, samples: Labelled, own: torch.Tensor | None) -> Labelled:
+        """The samples with what each is to count, where they do not all count the same."""
+        return weighted(samples, own, class_weights(self.class_weight, self.counts))
+
+    def prepared(self, x: Rows, features: Ints | None = None, missing: torch.Tensor | None = None) -> Prepared:
+        """Rows as the network takes them now."""
+        return prepare(x, self.spec, features, missing, self.scale)
+
+    def recall(self, store: SampleStore, index: Ints) -> Labelled:
+        """Stored samples as the network takes them."""
+        own = torch.from_numpy(store.extra["weight"][index]) if self.weighted else None
+        return self.weighed(self.read(store, index), own)
+
+    def read(self, store: SampleStore, index: Ints) -> Labelled:
+        """The same, all counting alike."""
+        got = store.gather(index, missing=bool(self.spec.offset) or self.spec.learned)
+        features = None if self.spec.sparse or store.schema.is_full else store.features
+        return self.prepared(got.x, features, got.missing), got.y
+
+    def discard(self, gone: Bools) -> None:
+        """Take stored samples out of the memory, inside ``all_or_nothing``."""
+        self.begin_batch()
+        self.memory.store = self.memory.store.take(~gone)
+        self.finish_batch()
+
+    def extra_columns(self, batch: Batch) -> ExtraColumns:
+        """What this method stores beside each sample; nothing, unless it says so."""
+        return {}
+
+    def stored_beside(self, batch: Batch) -> ExtraColumns:
+        """The method's extra columns, and the samples' ids and weights where they have any."""
+        columns = {**self.extra_columns(batch), **id_column(self, batch)}
+        if not self.weighted:
+            return columns
+        weight = np.ones(len(batch), np.float32) if batch.weight is None else batch.weight.numpy()
+        return {**columns, "weight": weight}
+
+    def predict_proba(self, x: Rows) -> torch.Tensor:
+        """Class probabilities of each row, by what the last finished batch left."""
+        x = flat_rows(x, self.spec)
+        with self.finished() as view, torch.no_grad():
+            classify = view.classify()
+            pieces = (check_rows(piece, view.spec) for piece in row_pieces(x, PREDICT_ROWS))
+            return joined((classify(piece) for piece in pieces), x.shape[0])
+
+    def end_task(self, data: Batch) -> Observation | None:
+        """The stream says that a task with these samples is over; what became of the memory, if it changed."""
+        return None
+
+    def classify(self) -> Callable[[Rows], torch.Tensor]:
+        """From checked rows to probabilities, as things are now."""
+        raise NotImplementedError
+
+    def as_module(self) -> PlainNetwork | PlainPool:
+        """What predicts, as a plain PyTorch module; a method that does not predict by its network has none."""
+        raise ValueError(f"{type(self).__name__} does not predict by its network alone, which is all that can go out")
+
+    def feature_weights(self) -> NDArray[np.float64]:
+        """About how strongly each input feature is read: which of many features to ask about first."""
+        raise NotImplementedError
+
+    def add_classes(self, n_classes: int) -> None:
+        """Make room for classes first seen now."""
+        with self.all_or_nothing():
+            self.begin_batch()
+            for model in self.models:
+                model.add_classes(n_classes, self.rng)
+            self.spec = replace(self.spec, n_classes=n_classes)
+            self.finish_batch()
+
+    def state_dict(self) -> dict[str, Any]:
+        """All that the future depends on."""
+        with self._lock:
+            return state_of(self)
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on as the learner that gave this state would have, bit for bit; a state that does not fit is refused."""
+        with self.all_or_nothing():
+            load_state(self, Saved(state, "learner"))
+
+    def load_parts(self, saved: Saved) -> None:
+        """Take over what this learner has beside its memory; inside ``load_state_dict``."""
+        raise NotImplementedError
