@@ -30,6 +30,7 @@ from smartcl.learners.ensemble.ridge import Ridge
 from smartcl.learners.ensemble.rows import Floats, Samples, View
 from smartcl.learners.ensemble.sampling import held_out, outdated, recent_share
 from smartcl.learners.ensemble.settings import (
+    CALM_ROWS,
     COVERAGE_FEATURES,
     COVERAGE_ROWS,
     ENOUGH_HELD_OUT,
@@ -190,8 +191,12 @@ class Ensemble(StreamLearner):
             self.evidence = self.evidence.looked_back(self._answered(held), other)
 
     def overlap_since_jump(self) -> float:
-        """How much the inputs since the last jump of the errors are those of before."""
-        return self._overlap(int(min(COVERAGE_ROWS, self.evidence.drift.alert.since)))
+        """How much the inputs since the last jump of the errors are those of before.
+
+        Wide rows without a jump count as other inputs: half-wrong labels on images of new classes look like a change.
+        """
+        since = self.evidence.drift.alert.since
+        return 0.0 if self._wide and since > CALM_ROWS else self._overlap(int(min(COVERAGE_ROWS, since)))
 
     def _overlap(self, count: int) -> float:
         """How much so many of the newest stored samples look like older ones; 1 if there are too few to say."""
