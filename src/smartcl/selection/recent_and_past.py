@@ -9,7 +9,7 @@ from smartcl.memory.pool import Pool, Scores, Selection
 from smartcl.selection.fair_reservoir import fair_fit
 from smartcl.selection.reservoir import drawn_keys
 from smartcl.selection.roles import DORMANT, HELD_OUT, roles_in
-from smartcl.selection.trusted import trade_places
+from smartcl.selection.trusted import EXAMINED, contradicted, trade_places
 
 #: The share of the room that samples held out of learning may keep, whatever else comes.
 RESERVED = 0.1
@@ -48,7 +48,7 @@ class RecentAndPast:
         reserved = _smallest(keys, held_out, pool.sizes, int(RESERVED * room))
         kept = recent | reserved
         others = np.flatnonzero(~kept)
-        ranked = self._ranked(pool, keys, others)
+        ranked = self._ranked(pool, keys, others, rng)
         left = room - int(pool.sizes[kept].sum())
         chosen = fair_fit(
             pool.labels[others], ranked[others], pool.sizes[others], left, dormant=roles[others] == DORMANT
@@ -56,13 +56,16 @@ class RecentAndPast:
         kept[others[chosen]] = True
         return Selection(np.flatnonzero(kept), keys[kept])
 
-    def _ranked(self, pool: Pool, keys: Scores, others: Ints) -> Scores:
+    def _ranked(self, pool: Pool, keys: Scores, others: Ints, rng: np.random.Generator) -> Scores:
         """The keys of the reservoir, dealt anew within each label where labels are doubted."""
-        doubted = None if pool.geometry is None else pool.geometry.doubted(others)
-        if doubted is None or not doubted.any():
+        most = round(pool.offer.effort * EXAMINED)
+        examined = others if len(others) <= most else np.sort(rng.choice(others, most, replace=False))
+        if pool.geometry is None or not len(examined):
             return keys
+        doubted = np.zeros(len(pool), dtype=np.bool_)
+        doubted[examined] = contradicted(pool, examined)
         ranked = keys.copy()
-        ranked[others] = trade_places(keys[others], doubted, pool.labels[others])
+        ranked[others] = trade_places(keys[others], doubted[others], pool.labels[others])
         return ranked
 
 

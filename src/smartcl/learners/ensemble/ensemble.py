@@ -64,8 +64,8 @@ KNOWN_ROWS = 500
 MARGIN = 1.0
 #: The share of errors among the surest answers from which labels are doubted.
 MAY_BE_WRONG = 0.03
-#: Stored samples looked at in a batch for doubtful labels, times the width of their features.
-EXAMINED_CELLS = 150_000
+#: Up to this many features all samples that a policy examines are looked at; of more features fewer.
+EXAMINED_CELLS = 250
 #: Among ridge's experts, the one that goes by all features and the whole past.
 WHOLE_PAST = f"{FORGETTING[0]:g}, features"
 #: Of the newest rows so many, or those since the last jump of the errors, are no past.
@@ -169,10 +169,12 @@ class Ensemble(StreamLearner):
         beside = {**self.stored_beside(batch), "role": role}
         everything = np.ones(self.spec.n_features, dtype=np.bool_)
         candidates = self.memory.candidates(batch, everything, beside, self.told_apart)
-        doubts = partial(_Doubts, self, candidates) if self.evidence.noise > MAY_BE_WRONG else None
-        offer = Offer(recent=recent_share(self.evidence.coverage))
+        asks = self.evidence.noise > MAY_BE_WRONG and self._roles is not None
+        judge = partial(_WholePast, self, candidates) if asks else None
+        effort = min(1.0, EXAMINED_CELLS / self.map.width)
+        offer = Offer(effort=effort, recent=recent_share(self.evidence.coverage))
         before = self.memory.store
-        seen = self.memory.select(candidates, doubts, self.rng, offer)
+        seen = self.memory.select(candidates, judge, self.rng, offer)
         store = self.memory.store
         same = store.code is before.code and store.schema == before.schema
         self.newest = self.newest.after(seen, store, self._reader) if same else Newest.of(store, self._reader)
@@ -332,7 +334,7 @@ class Ensemble(StreamLearner):
         if place is None or not len(at):
             return
         rows, y = self.view(stored_rows(store, at)), store.labels[at].astype(np.int64)
-        knew, knows = self._whole_past(before, rows), self._whole_past(self.members, rows)
+        knew, knows = self.whole_past(before, rows), self.whole_past(self.members, rows)
         changed = roles(store).copy()
         changed[at[outdated(knew, knows, y)]] = DORMANT
         changed[at[knows.argmax(axis=1) == y]] = REPLAYED
@@ -400,7 +402,7 @@ class Ensemble(StreamLearner):
         """Whether rows are images, embeddings or texts, and not those of a table."""
         return self.spec.sparse or self.spec.n_features >= WIDE
 
-    def _whole_past(self, members: Sequence[Member], rows: View) -> Floats:
+    def whole_past(self, members: Sequence[Member], rows: View) -> Floats:
         """What the sums of the whole past answer, if there is ridge regression among these members."""
         ridge = next(member for member in members if isinstance(member, Ridge))
         return ridge.answers(rows, self.past())[:, ridge.experts.index(WHOLE_PAST)]
@@ -415,23 +417,15 @@ class Ensemble(StreamLearner):
         return Roles(names.index(whole), names.index(short), names.index("ridge: snapshot"))
 
 
-class _Doubts:
-    """Of candidates for the memory, those whose labels the sums of the whole past contradict."""
+class _WholePast:
+    """What the sums of the whole past answer for candidates of the memory; a selector asks it."""
 
     def __init__(self, learner: Ensemble, candidates: SampleStore, fitting: Ints) -> None:
         self._learner, self._candidates, self._fitting = learner, candidates, fitting
 
-    def doubted(self, index: Ints) -> Bools:
-        learner, place = self._learner, self._learner._roles
-        doubts = np.zeros(len(index), dtype=np.bool_)
-        if place is None or not len(index):
-            return doubts
-        most = max(1, EXAMINED_CELLS // learner.map.width)
-        asked = np.sort(learner.rng.permutation(len(index))[:most])
-        at = self._fitting[index[asked]]
-        answers = learner.answers(learner.view(stored_rows(self._candidates, at)))[:, place.whole]
-        doubts[asked] = answers.argmax(axis=1) != self._candidates.labels[at]
-        return doubts
+    def features(self, index: Ints, layer: str) -> torch.Tensor:
+        rows = self._learner.view(stored_rows(self._candidates, self._fitting[index]))
+        return torch.from_numpy(self._learner.whole_past(self._learner.members, rows))
 
 
 def distance(answers: torch.Tensor, others: torch.Tensor) -> float:
