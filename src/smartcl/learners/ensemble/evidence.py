@@ -13,7 +13,7 @@ from smartcl.data.batch import Bools
 from smartcl.learners.ensemble.calibration import Calibration
 from smartcl.learners.ensemble.drift import Change, DriftWatch
 from smartcl.learners.ensemble.rows import Floats
-from smartcl.learners.ensemble.settings import AFTER_JUMP, AWAY, WORTH
+from smartcl.learners.ensemble.settings import AFTER_JUMP, AWAY, NEWEST_ROWS, WORTH
 from smartcl.learners.ensemble.weighting import Answered, Weights, newest
 from smartcl.saved import Saved
 
@@ -86,18 +86,18 @@ class Evidence:
         return replace(self, weights=self.weights.fitted(self.known))
 
     def looked_back(self, past: Answered, other_inputs: bool) -> Evidence:
-        """With answers to held-out rows: those of classes that stay away count, or all if inputs are of another kind."""
+        """With answers to held-out rows: those of absent classes count, or all if the inputs are of another kind."""
         counts = other_inputs | self.stay_away[past.y]
         weight = np.where(counts, past.weight, np.float32(0))
-        return replace(self, past=replace(past, weight=weight), coverage=1 - float(counts.mean()))
+        looked = replace(self, past=replace(past, weight=weight), coverage=1 - float(counts.mean()))
+        return replace(looked, weights=looked.weights.refitted(looked.known))
 
     @property
     def stay_away(self) -> Bools:
         """Which classes are missing from the newest rows, or nearly so."""
         n_classes = self.present.logs.shape[2]
-        came = np.bincount(self.present.y, self.present.weight, n_classes)
-        away: Bools = came < AWAY * came.sum() / max(1, n_classes)
-        return away
+        came = np.bincount(self.present.y[-NEWEST_ROWS:], minlength=n_classes)
+        return np.asarray(came < AWAY * came.sum() / max(1, n_classes))
 
     def noted(self, change: Change) -> Evidence:
         """With the change; answers are compared anew."""

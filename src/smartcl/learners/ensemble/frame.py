@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from smartcl.data.batch import Rows
 from smartcl.data.spec import InputSpec
 from smartcl.learners.ensemble.settings import SETTLED_ROWS
-from smartcl.network.inputs import prepare
 from smartcl.network.scaling import InputScale, compressed
 from smartcl.saved import Saved
 
@@ -65,9 +64,8 @@ class Frame:
             scaled.data = compressed(data)
             return scaled
         if not len(self.centre):
-            prepared = prepare(x, spec)
-            assert isinstance(prepared, torch.Tensor)
-            return prepared.numpy()
+            values = (x.to(torch.float64) - spec.offset) * spec.scale
+            return values.float().numpy() if spec.dtype == "uint8" else compressed(values.numpy())
         return compressed((x.numpy().astype(np.float64) - self.centre) / self.width)
 
     def state_dict(self) -> dict[str, Any]:

@@ -22,7 +22,7 @@ Doubles = NDArray[np.float64]
 
 #: A step that does not lower the loss is halved, so many times at most.
 HALVINGS = 4
-#: Newton steps after some experts have fallen silent.
+#: Newton steps where the answers are others than those of the last fit.
 REFITS = 3
 
 
@@ -132,6 +132,13 @@ class Weights:
         )
         return self._stepped(step, answered, prior)
 
+    def refitted(self, answered: Answered) -> Weights:
+        """Several Newton steps: for answers that are not nearly those that the weights were fitted to."""
+        weights = self
+        for _ in range(REFITS):
+            weights = weights.fitted(answered)
+        return weights
+
     def _stepped(self, step: Doubles, answered: Answered, prior: Doubles) -> Weights:
         n, before = len(self.experts), self._loss(answered, prior)
         for halving in range(HALVINGS):
@@ -162,9 +169,7 @@ class Weights:
         """
         logs = answered.logs.copy()
         logs[:, experts] = 0.0
-        without = self
-        for _ in range(REFITS):
-            without = without.fitted(replace(answered, logs=logs))
+        without = self.refitted(replace(answered, logs=logs))
         rise = without.losses(replace(answered, logs=logs)) - self.losses(answered)
         share = answered.weight / answered.weight.sum()
         mean = float(share @ rise)
