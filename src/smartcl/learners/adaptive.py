@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from smartcl.data.spec import InputSpec
 from smartcl.learners.ensemble.ensemble import Ensemble
 from smartcl.learners.ensemble.feature_maps import FeatureMap
+from smartcl.learners.ensemble.logistic import Logistic
 from smartcl.learners.ensemble.member import Member
 from smartcl.learners.ensemble.neighbours import Neighbours
 from smartcl.learners.ensemble.network import NetworkMember
@@ -55,6 +56,7 @@ def robust_network(spec: InputSpec, settings: AdaptiveSettings) -> Learner:
 #: Of each member by name what makes it, from the stream's signature, the map of features and the settings.
 MEMBERS: Mapping[str, Callable[[InputSpec, FeatureMap, AdaptiveSettings], Member]] = {
     "ridge": lambda spec, features, settings: Ridge.of(spec, features),
+    "logistic": lambda spec, features, settings: Logistic.of(spec, features),
     "neighbours": lambda spec, features, settings: Neighbours(),
     "trees": lambda spec, features, settings: Trees(),
     "network": lambda spec, features, settings: NetworkMember.of("network", plain_network(spec, settings)),
@@ -68,11 +70,11 @@ def usual_members(spec: InputSpec) -> tuple[str, ...]:
     """What suits rows such as these.
 
     >>> usual_members(InputSpec(n_features=10, n_classes=2))
-    ('ridge', 'neighbours', 'trees', 'network')
+    ('ridge', 'logistic', 'neighbours', 'trees', 'network')
     """
     if spec.sparse or spec.n_features >= WIDE:
         return "ridge", "neighbours", "robust network"
-    return "ridge", "neighbours", "trees", "network"
+    return "ridge", "logistic", "neighbours", "trees", "network"
 
 
 def adaptive(spec: InputSpec, memory: str | int, settings: AdaptiveSettings, seed: int = 0) -> Ensemble:

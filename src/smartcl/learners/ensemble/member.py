@@ -128,3 +128,10 @@ def log_shares(shares: Floats) -> Floats:
     clipped = np.maximum(shares, np.float32(LEAST))
     logs: Floats = np.log(clipped / clipped.sum(axis=-1, keepdims=True))
     return logs
+
+
+def log_softmax(scores: Floats) -> Floats:
+    """Over the last axis."""
+    shifted = scores - scores.max(axis=-1, keepdims=True)
+    logs: Floats = shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
+    return logs

@@ -11,9 +11,8 @@ import numpy as np
 import torch
 
 from smartcl.learners.ensemble.drift import NEW_TASK, Change
-from smartcl.learners.ensemble.member import Past
+from smartcl.learners.ensemble.member import Past, log_softmax
 from smartcl.learners.ensemble.recent import learnable
-from smartcl.learners.ensemble.ridge import log_softmax
 from smartcl.learners.ensemble.rows import Floats, Samples, View
 from smartcl.learners.ensemble.settings import FIRST_TRIAL, LATER_TRIAL, TRIAL_ROWS, WIDE, WIDE_TRIAL_ROWS
 from smartcl.learners.learner import Learner

@@ -11,21 +11,21 @@ import numpy as np
 from smartcl.data.spec import InputSpec
 from smartcl.learners.ensemble.drift import CHANGED, NEW_TASK, RECURRED, Change
 from smartcl.learners.ensemble.feature_maps import FeatureMap
-from smartcl.learners.ensemble.member import Past
+from smartcl.learners.ensemble.member import Past, log_softmax
 from smartcl.learners.ensemble.rows import Floats, Samples, View
 from smartcl.learners.ensemble.settings import (
+    BATCH_ROWS,
     COMPARED_ROWS,
     FORGETTING,
     PENALTIES,
     PENALTY_ROWS,
     SHARPNESS,
     SNAPSHOTS,
+    WIDE,
 )
 from smartcl.learners.ensemble.sums import PACKED_FROM, Sums, leave_one_out
 from smartcl.saved import Saved
 
-#: Rows of a batch, in which forgetting is counted.
-BATCH_ROWS = 50
 #: Features that wide sums with forgetting keep: the sums of all would not fit beside those of the whole past.
 NARROW = 501
 #: Packed sums wait for so many rows: each update copies them.
@@ -99,8 +99,9 @@ class Ridge:
 
     @classmethod
     def of(cls, spec: InputSpec, features: FeatureMap) -> Self:
-        """One that has learned nothing."""
-        return cls.fresh(features.width, features.linear, spec.n_classes)
+        """One that has learned nothing. On narrow rows the values alone are for logistic regression."""
+        wide = spec.sparse or spec.n_features >= WIDE
+        return cls.fresh(features.width, features.linear if wide else 1, spec.n_classes)
 
     @classmethod
     def fresh(cls, width: int, linear: int, n_classes: int) -> Self:
@@ -306,10 +307,3 @@ def _folded(sums: Sums, waiting: Sequence[tuple[Floats, Any, Floats | None]]) ->
     weighted = any(part[2] is not None for part in waiting)
     batches = len(y) / BATCH_ROWS
     return sums.with_rows(features, y, np.concatenate(weights) if weighted else None, batches)
-
-
-def log_softmax(scores: Floats) -> Floats:
-    """Over the last axis."""
-    shifted = scores - scores.max(axis=-1, keepdims=True)
-    logs: Floats = shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
-    return logs

@@ -25,6 +25,9 @@ SETTLED_ROWS = 800
 #: Columns that a sparse row is hashed into, for the sums.
 HASHED_FEATURES = 512
 
+#: Rows of a batch, in which forgetting is counted.
+BATCH_ROWS = 50
+
 # --- ridge (ridge.py) -----------------------------------------------------------------------------------------------
 
 #: What each batch of 50 rows leaves of the sums before it: all, a memory of 1,700 rows, and one of 500.

@@ -1,0 +1,151 @@
+"""Recursive logistic regression on the values: one Newton step a batch, at several forgetting rates.
+
+Each rate keeps weights and a curvature, the second moments of the rows weighed by how undecided the answers were. A
+batch changes the weights by one Newton step of its softmax loss; the curvature stands for the rows before it. This is
+the extended Kalman filter of a logistic model, with one curvature for all classes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smartcl.data.spec import InputSpec
+from smartcl.learners.ensemble.drift import CHANGED, Change
+from smartcl.learners.ensemble.feature_maps import FeatureMap
+from smartcl.learners.ensemble.member import Past, log_softmax
+from smartcl.learners.ensemble.rows import Floats, Samples, View
+from smartcl.learners.ensemble.settings import AFTER_JUMP, BATCH_ROWS, FORGETTING
+from smartcl.saved import Saved
+
+Doubles = NDArray[np.float64]
+
+#: The least curvature of a row, so that rows answered surely still count.
+LEAST_CURVATURE = 0.01
+#: Scores beyond this are taken as sure: exp must not overflow.
+SURE_SCORE = 30.0
+
+
+@dataclass(frozen=True, eq=False)
+class Filter:
+    """One recursive logistic regression: ``weights`` [feature, class] and ``curvature`` [feature, feature].
+
+    >>> rng = np.random.default_rng(0)
+    >>> rows = np.hstack([np.ones((50, 1)), rng.normal(size=(50, 2))]).astype(np.float32)
+    >>> y = (rows[:, 1] > rows[:, 2]).astype(int)
+    >>> taught = Filter.empty(3, 2)
+    >>> for _ in range(5):
+    ...     taught = taught.after(rows, y, None, forgetting=0.97)
+    >>> float((taught.scores(rows).argmax(axis=1) == y).mean()) > 0.95
+    True
+    """
+
+    weights: Doubles
+    curvature: Doubles
+
+    @classmethod
+    def empty(cls, width: int, n_classes: int) -> Filter:
+        return cls(np.zeros((width, n_classes)), np.zeros((width, width)))
+
+    def scores(self, features: Floats) -> Doubles:
+        found: Doubles = np.clip(features @ self.weights, -SURE_SCORE, SURE_SCORE)
+        return found
+
+    def after(self, features: Floats, y: NDArray[Any], weight: Floats | None, forgetting: float) -> Filter:
+        """One Newton step for these rows, after forgetting a part of the curvature of those before."""
+        rows = features.astype(np.float64)
+        shares = np.exp(log_softmax(self.scores(features)))
+        undecided = np.maximum(shares * (1 - shares), LEAST_CURVATURE).mean(axis=1)
+        residual = np.eye(shares.shape[1])[y] - shares
+        if weight is not None:
+            undecided, residual = undecided * weight, residual * weight[:, None]
+        curvature = forgetting * self.curvature + (rows * undecided[:, None]).T @ rows
+        held = curvature + np.eye(len(curvature))
+        weights = self.weights + np.linalg.solve(held, rows.T @ residual)
+        return Filter(weights, curvature) if np.isfinite(weights).all() else Filter.empty(*weights.shape)
+
+    def weaker(self, share: float) -> Filter:
+        """As if only this share of the rows had come: the next ones move the weights more."""
+        return replace(self, curvature=share * self.curvature)
+
+    def widened(self, n_classes: int) -> Filter:
+        more = n_classes - self.weights.shape[1]
+        return replace(self, weights=np.pad(self.weights, ((0, 0), (0, more))))
+
+
+@dataclass(frozen=True, eq=False)
+class Logistic:
+    """A filter for each forgetting rate."""
+
+    filters: tuple[Filter, ...]
+    name: str = "logistic"
+
+    @classmethod
+    def of(cls, spec: InputSpec, features: FeatureMap) -> Self:
+        """One that has learned nothing."""
+        return cls(tuple(Filter.empty(features.linear, spec.n_classes) for _ in FORGETTING))
+
+    @property
+    def experts(self) -> Sequence[str]:
+        return [f"{rate:g}" for rate in FORGETTING]
+
+    def answers(self, rows: View, past: Past) -> Floats:
+        values = rows.features[:, : len(self.filters[0].weights)]
+        return log_softmax(np.stack([each.scores(values) for each in self.filters], axis=1).astype(np.float32))
+
+    def learn(self, new: Samples, past: Past) -> Self:
+        return self._with(new.rows.features, new.y, new.weight)
+
+    def _with(self, features: Floats, y: NDArray[Any], weight: Floats | None) -> Self:
+        values, batches = features[:, : len(self.filters[0].weights)], len(y) / BATCH_ROWS
+        pairs = zip(self.filters, FORGETTING, strict=True)
+        return replace(self, filters=tuple(each.after(values, y, weight, rate**batches) for each, rate in pairs))
+
+    def restarted(self, samples: Samples, past: Past) -> Self:
+        width, n_classes = self.filters[0].weights.shape
+        known = replace(self, filters=tuple(Filter.empty(width, n_classes) for _ in self.filters))
+        for start in range(0, len(samples), BATCH_ROWS):
+            part = slice(start, start + BATCH_ROWS)
+            weight = None if samples.weight is None else samples.weight[part]
+            known = known._with(samples.rows.features[part], samples.y[part], weight)
+        return known
+
+    def without(self, gone: Samples) -> Self:
+        """Weights keep what they were taught."""
+        return self
+
+    def after_jump(self) -> Self:
+        """Those that forget follow the next rows at once."""
+        first, *others = self.filters
+        return replace(self, filters=(first, *(each.weaker(AFTER_JUMP) for each in others)))
+
+    def after_change(self, change: Change, past: Past) -> Self:
+        if change.kind != CHANGED:
+            return self
+        return replace(self, filters=tuple(each.weaker(AFTER_JUMP) for each in self.filters))
+
+    def widened(self, n_classes: int, rng: np.random.Generator) -> Self:
+        return replace(self, filters=tuple(each.widened(n_classes) for each in self.filters))
+
+    @property
+    def nbytes(self) -> int:
+        return sum(each.weights.nbytes + each.curvature.nbytes for each in self.filters)
+
+    def state_dict(self) -> dict[str, Any]:
+        return {"filters": [{"weights": each.weights, "curvature": each.curvature} for each in self.filters]}
+
+    def loaded(self, saved: Saved) -> Self:
+        states = saved.parts("filters")
+        if len(states) != len(self.filters):
+            saved.refuse("filters", f"must be {len(self.filters)}")
+        return replace(
+            self,
+            filters=tuple(
+                Filter(*(np.array(part.array(name, getattr(mine, name).shape, "float64")) for name in vars(mine)))
+                for mine, part in zip(self.filters, states, strict=True)
+            ),
+        )
