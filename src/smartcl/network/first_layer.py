@@ -65,6 +65,10 @@ class RowTableLayer(nn.Module):
         self.table = RowTable(n_features, width, partial(initial.weights, n_features, width))
         self.bias = nn.Parameter(initial.bias(n_features, width))
 
+    def draw_by(self, initial: InitialWeights) -> None:
+        """Rows of features first seen begin like this from here on."""
+        self.table.draw_by(partial(initial.weights, self.table.n_features, len(self.bias)))
+
     def forward(self, *parts: Prepared) -> torch.Tensor:
         bags = [part for part in parts if isinstance(part, SparseInput)]
         if len(bags) < len(parts):

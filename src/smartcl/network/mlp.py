@@ -124,6 +124,10 @@ class MLP(Network):
             grown.bias[: last.out_features] = last.bias
         self.layers[-1] = grown
 
+    def draw_from(self, rng: np.random.Generator) -> None:
+        if isinstance(self.first, RowTableLayer):
+            self.first.draw_by(InitialWeights(self.init, rng))
+
     def has_slope(self) -> bool:
         slope = self.head.weight.grad
         return slope is None or bool(slope.any())

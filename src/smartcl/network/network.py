@@ -81,6 +81,9 @@ class Network(nn.Module):
         """A copy that another hand will move: the weights' average."""
         raise NotImplementedError
 
+    def draw_from(self, rng: np.random.Generator) -> None:
+        """Weights that begin while it learns are drawn from this generator; nothing where all begin at once."""
+
     def add_classes(self, n_classes: int, rng: np.random.Generator) -> None:
         """Grow to ``n_classes`` outputs; what was known stays."""
         raise NotImplementedError

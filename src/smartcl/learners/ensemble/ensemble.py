@@ -95,6 +95,8 @@ class Ensemble(StreamLearner):
         #: The scale and the map by which rows become features; they are found on the first rows.
         self.frame, self.map = Frame.of(self.scale, 0), first_map(spec, seed)
         self.members = members(spec, self.map)
+        for model in self.models:
+            model.network.draw_from(self.rng)
         self.evidence = Evidence.none(len(self.experts), spec.n_classes)
         self.newest = Newest.of(self.memory.store, self._reader)
 
@@ -237,9 +239,9 @@ class Ensemble(StreamLearner):
 
     @property
     def _networks(self) -> dict[str, slice]:
-        """The members that take steps, and where their experts are."""
+        """The members that take steps now, and where their experts are."""
         pairs = zip(self.members, self._slices, strict=True)
-        return {member.name: part for member, part in pairs if isinstance(member, NetworkMember)}
+        return {member.name: part for member, part in pairs if isinstance(member, NetworkMember) and not member.resting}
 
     @property
     def shares(self) -> list[float]:

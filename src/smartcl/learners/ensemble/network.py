@@ -61,6 +61,7 @@ class NetworkMember:
             learner.model.settle(past.rng)
         if not all(bool(value.detach().sum().isfinite()) for value in learner.model.moved()):
             learner.model.begin_anew(past.rng)
+        learner.memory = self.learner.memory  # what it read is not held beside the ensemble's own
         return replace(counted, learner=learner)
 
     @classmethod

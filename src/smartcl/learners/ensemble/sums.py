@@ -25,6 +25,22 @@ JITTER = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
+class Moments:
+    """What some rows add to sums: ``second = Σ f fᵀ``, ``products = Σ f Yᵀ``, and how many rows they count for."""
+
+    second: Doubles
+    products: Doubles
+    rows: float
+
+    @classmethod
+    def of(cls, features: Floats, y: NDArray[Any], n_classes: int, weight: Floats | None = None) -> Moments:
+        doubled = features.astype(np.float64)
+        weighed = doubled if weight is None else doubled * weight[:, None]
+        rows = float(len(y)) if weight is None else float(weight.sum(dtype=np.float64))
+        return cls(doubled.T @ weighed, weighed.T @ np.eye(n_classes)[y], rows)
+
+
+@dataclass(frozen=True, eq=False)
 class Sums:
     """``second = Σ f fᵀ`` and ``products = Σ f Yᵀ`` over weighted rows, ``rows`` of them, older ones counting less.
 
@@ -60,20 +76,25 @@ class Sums:
         Rows of negative weight are taken out again.
         """
         features = features[:, : self.width]
+        if self.second.ndim == 2:
+            return self.plus(Moments.of(features, y, self.products.shape[1], weight), batches)
         left = self.forgetting**batches
         weighed = features if weight is None else features * weight[:, None]
         products = left * self.products + weighed.T @ np.eye(self.products.shape[1])[y]
         count = float(len(y)) if weight is None else float(weight.sum(dtype=np.float64))
         return replace(
-            self, second=self._second(features, weighed, left), products=products, rows=left * self.rows + count
+            self, second=self._packed(features, weighed, left), products=products, rows=left * self.rows + count
         )
 
-    def _second(self, features: Floats, weighed: Floats, left: float) -> NDArray[Any]:
-        if self.second.ndim == 2:
-            doubled = features.astype(np.float64)
-            second = doubled.T @ (doubled if weighed is features else weighed)
-            second += left * self.second
-            return second
+    def plus(self, rows: Moments, batches: float) -> Sums:
+        """With the moments of some rows added, after so many batches' worth of forgetting."""
+        left = self.forgetting**batches
+        second, products = left * self.second, left * self.products
+        second += rows.second
+        products += rows.products
+        return replace(self, second=second, products=products, rows=left * self.rows + rows.rows)
+
+    def _packed(self, features: Floats, weighed: Floats, left: float) -> NDArray[Any]:
         packed = self.second
         if weighed is features:
             return np.asarray(lapack.ssfrk(self.width, len(features), 1.0, np.asfortranarray(features.T), left, packed))
@@ -102,7 +123,7 @@ class Sums:
         _, weights, failed = lapack.dposv(second, self.products[:width], lower=0)
         if failed:
             return np.zeros((width, self.products.shape[1]), np.float32)
-        return np.asarray(weights, dtype=np.float32)
+        return np.ascontiguousarray(weights, dtype=np.float32)  # LAPACK answers column by column; as from a file
 
     @property
     def mean_square(self) -> float:

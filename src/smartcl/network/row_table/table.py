@@ -148,6 +148,10 @@ class RowTable:
         """The weights of all rows now, in order of first sight."""
         return torch.cat([self._look(some, average=False) for some in self._pieces()])
 
+    def draw_by(self, initial: Callable[[int], torch.Tensor]) -> None:
+        """New rows begin like this from here on."""
+        self._initial = initial
+
     def redraw(self) -> None:
         """Let the rows awake begin anew."""
         now = self._awake.state
