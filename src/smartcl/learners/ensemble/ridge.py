@@ -23,7 +23,7 @@ from smartcl.learners.ensemble.settings import (
     SNAPSHOTS,
     WIDE,
 )
-from smartcl.learners.ensemble.sums import PACKED_FROM, Sums, leave_one_out
+from smartcl.learners.ensemble.sums import PACKED_FROM, Moments, Sums, leave_one_out
 from smartcl.saved import Saved
 
 #: Features that wide sums with forgetting keep: the sums of all would not fit beside those of the whole past.
@@ -165,11 +165,15 @@ class Ridge:
 
     def _with_features(self, features: Floats, y: Any, weight: Floats | None) -> Self:
         """With the rows added, or waiting to be."""
-        others = (s.with_rows(features, y, weight, len(y) / BATCH_ROWS) for s in self.sums[1:])
-        first, waiting = self.sums[0], (*self.waiting, (features, y, weight))
-        if first.second.ndim == 2 or sum(len(part[1]) for part in waiting) >= FOLDED_ROWS:
+        first, *others = self.sums
+        batches, waiting = len(y) / BATCH_ROWS, (*self.waiting, (features, y, weight))
+        moments = Moments.of(features[:, : others[0].width], y, first.products.shape[1], weight)
+        if first.width == others[0].width:
+            first, waiting = first.plus(moments, batches), ()
+        elif sum(len(part[1]) for part in waiting) >= FOLDED_ROWS:
             first, waiting = _folded(first, waiting), ()
-        return replace(self, sums=(first, *others), waiting=waiting, rows=self.rows + len(y))
+        added = (sums.plus(moments, batches) for sums in others)
+        return replace(self, sums=(first, *added), waiting=waiting, rows=self.rows + len(y))
 
     def without(self, gone: Samples) -> Self:
         """The rows taken out of the sums again: exactly where nothing is forgotten by age."""
