@@ -72,7 +72,7 @@ def usual_members(spec: InputSpec) -> tuple[str, ...]:
     >>> usual_members(InputSpec(n_features=10, n_classes=2))
     ('ridge', 'logistic', 'neighbours', 'trees', 'network')
     """
-    if spec.sparse or spec.n_features >= WIDE:
+    if spec.n_features >= WIDE:
         return "ridge", "neighbours", "robust network"
     return "ridge", "logistic", "neighbours", "trees", "network"
 

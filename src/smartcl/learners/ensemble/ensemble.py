@@ -402,7 +402,7 @@ class Ensemble(StreamLearner):
     @property
     def _wide(self) -> bool:
         """Whether rows are images, embeddings or texts, and not those of a table."""
-        return self.spec.sparse or self.spec.n_features >= WIDE
+        return self.spec.n_features >= WIDE
 
     def whole_past(self, members: Sequence[Member], rows: View) -> Floats:
         """What the sums of the whole past answer, if there is ridge regression among these members."""

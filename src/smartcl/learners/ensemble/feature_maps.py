@@ -201,6 +201,6 @@ def hashed(columns: NDArray[Any], seed: int, buckets: int) -> tuple[NDArray[np.i
 
 def first_map(spec: InputSpec, seed: int) -> RandomFeatures | HashedColumns:
     """The map for a stream of which no row has been seen."""
-    if spec.sparse:
+    if spec.sparse and spec.n_features >= WIDE:
         return HashedColumns(seed, spec.n_features)
     return RandomFeatures.blank(seed, spec.n_features, pixels=spec.dtype == "uint8")

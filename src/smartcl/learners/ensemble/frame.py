@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from smartcl.data.batch import Rows
 from smartcl.data.spec import InputSpec
+from smartcl.learners.ensemble.rows import as_table
 from smartcl.learners.ensemble.settings import SETTLED_ROWS
 from smartcl.network.scaling import InputScale, compressed
 from smartcl.saved import Saved
@@ -58,6 +59,7 @@ class Frame:
 
     def scaled(self, x: Rows, spec: InputSpec) -> Any:
         """Rows in this scale: a dense array, or CSR."""
+        x = as_table(x, spec)
         if not isinstance(x, torch.Tensor):
             data = x.data.astype(np.float64) / (self.width[x.indices] if len(self.centre) else 1 / spec.scale)
             scaled = x.astype(np.float32)

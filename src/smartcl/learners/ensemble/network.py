@@ -72,7 +72,7 @@ class NetworkMember:
 
     @property
     def _narrow(self) -> bool:
-        return not self.learner.spec.sparse and self.learner.spec.n_features < WIDE
+        return self.learner.spec.n_features < WIDE
 
     def _scheduled(self, new: Samples, past: Past) -> Self:
         """Whether to take steps on these rows."""

@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from scipy import sparse
 
 from smartcl.data.batch import Ints, Rows
 from smartcl.learners.ensemble.member import Recent
-from smartcl.learners.ensemble.rows import Floats
+from smartcl.learners.ensemble.rows import Floats, unscaled
 from smartcl.memory import Observation, SampleStore
 from smartcl.memory.export import stored_rows
 from smartcl.selection.roles import REPLAYED
@@ -35,8 +34,7 @@ class Reader:
         """The rows at these positions, as they came and scaled."""
         x = stored_rows(store, at)
         values = self.scale(x)
-        came = x.numpy() if isinstance(x, torch.Tensor) else x
-        return (came if self.raw else values), values
+        return (unscaled(x, values) if self.raw else values), values
 
 
 @dataclass(frozen=True)

@@ -100,8 +100,8 @@ class Ridge:
     @classmethod
     def of(cls, spec: InputSpec, features: FeatureMap) -> Self:
         """One that has learned nothing. On narrow rows the values alone are for logistic regression."""
-        wide = spec.sparse or spec.n_features >= WIDE
-        return cls.fresh(features.width, features.linear if wide else 1, spec.n_classes)
+        linear = features.linear if spec.n_features >= WIDE else 1
+        return cls.fresh(features.width, linear, spec.n_classes)
 
     @classmethod
     def fresh(cls, width: int, linear: int, n_classes: int) -> Self:

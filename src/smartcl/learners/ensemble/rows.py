@@ -12,6 +12,8 @@ import torch
 from numpy.typing import NDArray
 
 from smartcl.data.batch import Ints, Rows, take_rows
+from smartcl.data.spec import InputSpec
+from smartcl.learners.ensemble.settings import WIDE
 from smartcl.network.inputs import Prepared
 
 Floats: TypeAlias = NDArray[np.float32]
@@ -59,7 +61,19 @@ class View:
     @property
     def raw(self) -> Any:
         """Rows as they came: a dense array, or CSR."""
-        return self.x.numpy() if isinstance(self.x, torch.Tensor) else self.x
+        return unscaled(self.x, self.values)
+
+
+def as_table(x: Rows, spec: InputSpec) -> Rows:
+    """Sparse rows of few features as a dense tensor: they are a table. All others as they are."""
+    return x if isinstance(x, torch.Tensor) or spec.n_features >= WIDE else torch.from_numpy(x.toarray())
+
+
+def unscaled(x: Rows, values: Any) -> Any:
+    """Rows as they came, dense or CSR as their scaled ``values`` are."""
+    if isinstance(x, torch.Tensor):
+        return x.numpy()
+    return x.toarray() if isinstance(values, np.ndarray) else x
 
 
 @dataclass(frozen=True)
