@@ -220,9 +220,10 @@ class Ridge:
         if change.kind == RECURRED and fits is not None and fits.sums is not None:
             first = fits.sums
         elif change.kind == CHANGED:
+            first = Sums.empty(first.width, first.products.shape[1], 1.0)
             newest = past.recent.last(change.rows_after)
-            empty = Sums.empty(first.width, first.products.shape[1], 1.0)
-            first = empty.with_rows(past.features(newest.values), newest.y, newest.weight) if len(newest) else empty
+            if change.rows_after and len(newest):  # the last 0 of a list are all of it
+                first = first.with_rows(past.features(newest.values), newest.y, newest.weight)
         snapshots = (before, *others)[:SNAPSHOTS]
         return replace(whole, sums=(first, *whole.sums[1:]), snapshots=snapshots).solved()
 

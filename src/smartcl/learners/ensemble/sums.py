@@ -121,7 +121,7 @@ class Sums:
         diagonal[1:] += penalty
         diagonal += JITTER * float(diagonal.mean()) + 1e-12
         _, weights, failed = lapack.dposv(second, self.products[:width], lower=0)
-        if failed:
+        if failed or not np.isfinite(weights).all():
             return np.zeros((width, self.products.shape[1]), np.float32)
         return np.ascontiguousarray(weights, dtype=np.float32)  # LAPACK answers column by column; as from a file
 
