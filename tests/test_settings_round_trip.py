@@ -16,6 +16,8 @@ from smartcl import METHODS, Learner, SmartClassifier
 from smartcl.cli.usage import assignments
 from smartcl.estimator_input import own_settings
 from smartcl.fitted import Built
+from smartcl.learners.adaptive import usual_members
+from smartcl.learners.ensemble.ensemble import Ensemble
 from smartcl.paper.experiments.spec import RunSpec
 from smartcl.selection.trusted import Trusted
 from smartcl.setting_kinds import Flag, Real, Whole, Widths
@@ -32,19 +34,24 @@ NAMES = {
     "consolidate": ("2 batches", "batch"),
     "init": ("xavier", "fan-in"),
     "arithmetic": ("float32", "bfloat16"),
+    "members": (("ridge", "robust network"),),
 }
+
+#: As many features as rows have for which the robust network is among the usual members.
+WIDE = 250
 
 #: Where a setting that something other than the recipe goes by is found in a learner.
 ARRIVED: dict[str, Callable[[Any], Any]] = {
     "whole": lambda learner: learner.memory.watch is None,
+    "members": lambda learner: chosen_members(learner),
     "patience": lambda learner: learner.memory.patience,
     "precision": lambda learner: learner.memory.precision,
-    "alpha": lambda learner: getattr(learner, "alpha", None) or learner.model.regularizers[0].strength,
-    "beta": lambda learner: getattr(learner, "beta", None) or learner.model.regularizers[1].strength,
-    "form": lambda learner: learner.model.regularizers[0].form,
+    "alpha": lambda learner: getattr(learner, "alpha", None) or stepping(learner).model.regularizers[0].strength,
+    "beta": lambda learner: getattr(learner, "beta", None) or stepping(learner).model.regularizers[1].strength,
+    "form": lambda learner: stepping(learner).model.regularizers[0].form,
     "threshold": lambda learner: learner.model.regularizers[0].threshold,
     "strength": lambda learner: getattr(learner, "strength", None) or learner.model.regularizers[0].strength,
-    "trust": lambda learner: isinstance(learner.memory.selector, Trusted),
+    "trust": lambda learner: getattr(learner, "trust", isinstance(learner.memory.selector, Trusted)),
     "margin": lambda learner: learner.margin,
     "epochs": lambda learner: learner.epochs,
     "layer": lambda learner: learner.memory.selector.layer,
@@ -52,9 +59,22 @@ ARRIVED: dict[str, Callable[[Any], Any]] = {
 }
 
 
+def chosen_members(learner: Ensemble) -> tuple[str, ...]:
+    """The members by name; none where they are the usual ones."""
+    names = tuple(member.name for member in learner.members)
+    return () if names == usual_members(learner.spec) else names
+
+
+def stepping(learner: Learner | Ensemble) -> Learner:
+    """What takes steps as the settings say: of an ensemble, its robust network."""
+    if isinstance(learner, Ensemble):
+        return next(member.learner for member in learner.members if member.name == "robust network")
+    return learner
+
+
 def other_value(name: str, default: Any) -> Any:
     """A valid value that is not the default, quick to learn with."""
-    kind = SETTINGS[name]
+    kind = SETTINGS.get(name)
     if isinstance(kind, Flag):
         return not default
     if isinstance(kind, Widths):
@@ -76,13 +96,13 @@ def in_text(value: Any) -> str:
 
 def arrived(learner: Learner, name: str) -> Any:
     """What a learner has made of a setting."""
-    return ARRIVED[name](learner) if name in ARRIVED else getattr(learner.recipe, name)
+    return ARRIVED[name](learner) if name in ARRIVED else getattr(stepping(learner).recipe, name)
 
 
 @cache
 def usual(method: str) -> Learner:
     """A learner with every setting as it is by itself."""
-    return METHODS[method].learner(small_spec(), 900)
+    return METHODS[method].learner(small_spec(n_features=WIDE), 900)
 
 
 @cache
@@ -161,7 +181,7 @@ def test_the_settings_with_an_argument_of_their_own() -> None:
     """Those that users of ``smart`` turn."""
     own = set(own_settings(SmartClassifier().get_params()))
     code = {"network", "optimizer", "augment"}
-    assert own - code == set(METHODS["adaptive"].parameters) - {"form", "patience", "whole"}
+    assert own - code == set(METHODS["adaptive"].parameters) - {"form", "patience", "whole", "members"}
 
 
 @pytest.mark.parametrize("method", METHODS)

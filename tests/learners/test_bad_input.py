@@ -18,8 +18,8 @@ from smartcl.learners.sceptic import Scepticism
 from smartcl.regularizers.group_lasso import GroupLasso
 from smartcl.regularizers.ncc import NCC
 from smartcl.selection.reservoir import Reservoir
-from smartcl.setting_kinds import Flag, Levels, Name, Real, Whole, Widths, Word
-from smartcl.settings import SETTINGS, setting
+from smartcl.setting_kinds import Flag, Levels, Name, Names, Real, Whole, Widths, Word
+from smartcl.settings import setting
 
 Y = torch.tensor([0, 1])
 
@@ -140,19 +140,22 @@ KINDS = {
     str | int: Levels,
     str | None: Word,
     tuple[int, ...]: Widths,
+    tuple[str, ...]: Names,
 }
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_every_setting_of_every_method_has_a_range_that_holds_its_default(method):
     """No setting goes unchecked: NaN, infinity and texts are refused for each that is a number."""
+    kinds = type(METHODS[method].settings).kinds()
     for name, default in METHODS[method].parameters.items():
-        hint = get_type_hints(type(METHODS[method].settings))[name]
-        assert setting(name, default) == default
-        assert isinstance(SETTINGS[name], KINDS[hint])
-        if not isinstance(SETTINGS[name], Name):
-            nothing = [] if isinstance(SETTINGS[name], Word) else [None]
-            for wrong in (float("nan"), float("inf"), -1, -0.5, 1e30, 10**400, "nan", "", [[1]], "1; 2", *nothing):
+        hint, kind = get_type_hints(type(METHODS[method].settings))[name], kinds[name]
+        assert setting(name, default, kind) == default
+        assert isinstance(kind, KINDS[hint])
+        if not isinstance(kind, Name):
+            nothing = [] if isinstance(kind, Word) else [None]
+            texts = [] if isinstance(kind, Names) else ["nan", "", "1; 2"]
+            for wrong in (float("nan"), float("inf"), -1, -0.5, 1e30, 10**400, [[1]], *texts, *nothing):
                 with pytest.raises(ValueError, match=f"{name} must be"):
                     METHODS[method].coerce({name: wrong})
 

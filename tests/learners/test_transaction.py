@@ -8,6 +8,7 @@ import pickle
 import weakref
 from collections.abc import Callable
 from threading import Event, Thread
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ import torch
 from helpers import SMALL, assert_same_state, small_batches, small_spec
 from smartcl.data.batch import Batch
 from smartcl.encoding import vectors
+from smartcl.learners.ensemble.ensemble import Ensemble
 from smartcl.learners.learner import Learner
 from smartcl.learners.methods import METHODS, build_learner
 
@@ -65,15 +67,25 @@ def learn_and_be_interrupted(learner: Learner, batches: list[Batch]) -> None:
         raise KeyboardInterrupt
 
 
-def test_a_long_call_holds_no_more_than_its_beginning_and_its_last_batch() -> None:
+@pytest.mark.parametrize("method", ["adaptive", "smart"])
+def test_a_long_call_holds_no_more_than_its_beginning_and_its_last_batch(method: str) -> None:
     batches = small_batches(6)
-    learner, models = learner_of("adaptive", False, batches[:1]), []
+    learner, left = learner_of(method, False, batches[:1]), []
     with learner.all_or_nothing():
         for batch in batches[1:]:
             learner.observe(batch)
-            models.append(weakref.ref(learner.model))
+            left.append([weakref.ref(part) for part in parts_of(learner)])
         gc.collect()
-        assert [model() is None for model in models] == [True, True, True, True, False]
+        assert [all(part() is None for part in parts) for parts in left] == [True, True, True, True, False]
+        assert all(part() is not None for part in left[-1])
+
+
+def parts_of(learner: Learner | Ensemble) -> list[object]:
+    """What every batch replaces as a whole; a network of the ensemble may rest."""
+    if isinstance(learner, Ensemble):
+        ridge = next(member for member in learner.members if member.name == "ridge")
+        return [learner.memory, learner.newest, learner.evidence, ridge]
+    return [learner.memory, *learner.models]
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -143,10 +155,25 @@ def test_what_would_not_be_finite_does_not_count(method: str, kind: bool, value:
         learner.observe(Batch(x, batch.y, batch.task))
     except ValueError:
         assert_same_state(learner.state_dict(), before)
-    assert all(torch.isfinite(value).all() for value in (*learner.model.moved(), *learner.model.noted()))
+    for model in learner.models:
+        assert all(torch.isfinite(value).all() for value in (*model.moved(), *model.noted()))
+    if isinstance(learner, Ensemble):
+        assert_finite(learner.state_dict())
     learner.observe(batches[3])
     assert torch.isfinite(learner.predict_proba(x)).all()
     assert torch.isfinite(learner.predict_proba(batches[4].x)).all()
+
+
+def assert_finite(state: Any, where: str = "state") -> None:
+    """Fail with the path of the first value that is not finite."""
+    if isinstance(state, dict):
+        for name, value in state.items():
+            assert_finite(value, f"{where}.{name}")
+    elif isinstance(state, (list, tuple)):
+        for number, value in enumerate(state):
+            assert_finite(value, f"{where}[{number}]")
+    elif isinstance(state, (float, np.ndarray, torch.Tensor)):
+        assert np.isfinite(np.asarray(state)).all(), where
 
 
 CALLS: dict[str, Callable[[Learner, Batch], object]] = {

@@ -26,6 +26,8 @@ from smartcl.settings import nearest, of_kind, shown
 
 #: The network without guards: as small as did no harm on tables.
 PLAIN = Recipe(hidden=(256, 256), lr=1e-3, iterations=20, replay=100, average=0.98)
+#: Of its settings those that are as asked for, where something is asked for.
+TURNED = ("lr", "iterations", "replay", "average", "smoothing")
 #: What a network among the members keeps of its own: nothing, for it reads the ensemble's memory.
 NO_MEMORY = "1MB"
 
@@ -42,9 +44,10 @@ class AdaptiveSettings(SmartSettings):
 def plain_network(spec: InputSpec, settings: AdaptiveSettings) -> Learner:
     """Two layers without guards, none wider than asked for; or the user's own network."""
     hidden = tuple(min(width, asked) for width, asked in zip(PLAIN.hidden, settings.hidden, strict=False))
-    recipe = replace(
-        PLAIN, hidden=hidden, network=settings.network, optimizer=settings.optimizer, augment=settings.augment
-    )
+    usual = AdaptiveSettings()
+    turned = {name: getattr(settings, name) for name in TURNED if getattr(settings, name) != getattr(usual, name)}
+    own = {"network": settings.network, "optimizer": settings.optimizer, "augment": settings.augment}
+    recipe = replace(PLAIN, hidden=hidden, **own, **turned)
     return Learner(spec, NO_MEMORY, recipe, FairReservoir())
 
 
@@ -87,7 +90,16 @@ def adaptive(spec: InputSpec, memory: str | int, settings: AdaptiveSettings, see
     def makers(spec: InputSpec, features: FeatureMap) -> tuple[Member, ...]:
         return tuple(MEMBERS[name](spec, features, settings) for name in names)
 
-    return Ensemble(spec, memory, makers, settings.patience, settings.precision, seed)
+    return Ensemble(
+        spec,
+        memory,
+        makers,
+        settings.patience,
+        settings.precision,
+        seed,
+        whole=settings.whole,
+        trust=settings.trust,
+    )
 
 
 METHODS = {"adaptive": Method(adaptive, AdaptiveSettings(), SMART)}

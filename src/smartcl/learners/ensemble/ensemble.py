@@ -89,9 +89,14 @@ class Ensemble(StreamLearner):
         patience: int = 3,
         precision: str | int = "plain",
         seed: int = 0,
+        *,
+        whole: bool = False,
+        trust: bool = True,
     ) -> None:
-        store = SchematicMemory(spec, memory, RecentAndPast(), whole=False, patience=patience, precision=precision)
+        store = SchematicMemory(spec, memory, RecentAndPast(), whole, patience, precision)
         super().__init__(spec, store, np.random.default_rng(seed))
+        #: Whether samples whose labels are doubted leave the memory first.
+        self.trust = trust
         #: The scale and the map by which rows become features; they are found on the first rows.
         self.frame, self.map = Frame.of(self.scale, 0), first_map(spec, seed)
         self.members = members(spec, self.map)
@@ -171,7 +176,7 @@ class Ensemble(StreamLearner):
         beside = {**self.stored_beside(batch), "role": role}
         everything = np.ones(self.spec.n_features, dtype=np.bool_)
         candidates = self.memory.candidates(batch, everything, beside, self.told_apart)
-        asks = self.evidence.noise > MAY_BE_WRONG and self._roles is not None
+        asks = self.trust and self.evidence.noise > MAY_BE_WRONG and self._roles is not None
         judge = partial(_WholePast, self, candidates) if asks else None
         effort = min(1.0, EXAMINED_CELLS / self.map.width)
         offer = Offer(effort=effort, recent=recent_share(self.evidence.coverage))
