@@ -61,7 +61,8 @@ def test_images_in_growth_save_resume_clone_and_pickle(tmp_path: Path) -> None:
 def test_a_default_method_and_a_text_for_a_network() -> None:
     X, y = images()
     model = SmartClassifier("6kB", network="own_modules:perceptron", iterations=2, random_state=0).partial_fit(X, y)
-    assert isinstance(model.learner_.plain.network.module, nn.Sequential)
+    (network,) = (model.network for model in model.learner_.models)
+    assert isinstance(network.module, nn.Sequential)
     assert model.partial_fit(X, y).predict(X).shape == y.shape
 
 

@@ -48,7 +48,7 @@ def test_a_method_learns_resumes_and_undoes_on_a_convolution(method: str) -> Non
         for batch in batches[3:]:
             learner.observe(batch)
     assert_same_state(straight.state_dict(), resumed.state_dict())
-    assert isinstance(straight.model.network, WrappedNetwork)
+    assert any(isinstance(model.network, WrappedNetwork) for model in straight.models)
     assert straight.memory.store.nbytes <= straight.memory.budget.nbytes
     probabilities = straight.predict_proba(batches[0].x)
     assert torch.equal(probabilities, resumed.predict_proba(batches[0].x))

@@ -45,7 +45,7 @@ def test_an_estimator_leaves_as_module_and_as_onnx(method: str, tmp_path: Path) 
 def test_a_wide_sparse_one_too() -> None:
     X = sparse.random_array((60, 30_000), density=0.001, format="csr", random_state=0, dtype=np.float32)
     y = np.arange(60) % 2
-    model = SmartClassifier("8kB", hidden=(200,), iterations=2, random_state=0).partial_fit(X, y)
+    model = SmartClassifier("8kB", method="smart", hidden=(200,), iterations=2, random_state=0).partial_fit(X, y)
     assert model.learner_.model.network.table is not None
     found = model.to_torch()(torch.from_numpy(X.toarray())).numpy()
     assert np.abs(found - model.predict_proba(X)).max() < 1e-5
@@ -59,7 +59,7 @@ def test_a_table_of_numbers_leaves_with_its_encoding(tmp_path: Path) -> None:
         {**{f"n{i}": value for i, value in enumerate(row.tolist())}, "y": int(label)}
         for row, label in zip(X, y, strict=True)
     ]
-    model = train_stream(table, "y", memory="8kB", hidden=(12,), iterations=2, random_state=0)
+    model = train_stream(table, "y", memory="8kB", method="smart", hidden=(12,), iterations=2, random_state=0)
     wanted = model.predict_proba(table)
     assert np.abs(model.to_torch()(torch.from_numpy(X)).numpy() - wanted).max() < 1e-5
     model.to_onnx(tmp_path / "table.onnx")
@@ -69,11 +69,14 @@ def test_a_table_of_numbers_leaves_with_its_encoding(tmp_path: Path) -> None:
     assert json.loads(told["classes"]) == model.classes
 
 
-def test_what_cannot_leave_says_so() -> None:
+def test_what_cannot_leave_says_so(tmp_path: Path) -> None:
     words = [{"a": f"the quick brown {w}", "y": w} for w in ("fox", "dog")] * 30
     with pytest.raises(ValueError, match="only a table of numbers can go by itself: 'a'"):
-        train_stream(words, "y", hidden=(4,), iterations=1).to_torch()
+        train_stream(words, "y", method="smart", hidden=(4,), iterations=1).to_torch()
     X, y = rows()
-    icarl = SmartClassifier("4kB", method="gdumb", hidden=(4,), random_state=0).partial_fit(X, y)
-    with pytest.raises(ValueError, match="does not predict by its network alone"):
-        icarl.to_torch()
+    for method in ("adaptive", "gdumb"):
+        model = SmartClassifier("4kB", method=method, hidden=(4,), random_state=0).partial_fit(X, y)
+        with pytest.raises(ValueError, match="does not predict by its network alone.* take method='smart'"):
+            model.to_torch()
+        with pytest.raises(ValueError, match="does not predict by its network alone"):
+            model.to_onnx(tmp_path / "model.onnx")

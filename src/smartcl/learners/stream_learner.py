@@ -127,7 +127,10 @@ class StreamLearner(Transactional):
 
     def as_module(self) -> PlainNetwork | PlainPool:
         """What predicts, as a plain PyTorch module; a method that does not predict by its network has none."""
-        raise ValueError(f"{type(self).__name__} does not predict by its network alone, which is all that can go out")
+        raise ValueError(
+            f"{type(self).__name__} does not predict by its network alone, and only a network can be exported: "
+            "take method='smart'"
+        )
 
     def feature_weights(self) -> NDArray[np.float64]:
         """About how strongly each input feature is read: which of many features to ask about first."""
