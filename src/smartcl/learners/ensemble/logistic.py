@@ -20,6 +20,7 @@ from smartcl.learners.ensemble.feature_maps import FeatureMap
 from smartcl.learners.ensemble.member import Past, log_softmax
 from smartcl.learners.ensemble.rows import Floats, Samples, View
 from smartcl.learners.ensemble.settings import AFTER_JUMP, BATCH_ROWS, FORGETTING
+from smartcl.learners.ensemble.sums import JITTER
 from smartcl.saved import Saved
 
 Doubles = NDArray[np.float64]
@@ -64,7 +65,7 @@ class Filter:
         if weight is not None:
             undecided, residual = undecided * weight, residual * weight[:, None]
         curvature = forgetting * self.curvature + (rows * undecided[:, None]).T @ rows
-        held = curvature + np.eye(len(curvature))
+        held = curvature + (1 + JITTER * np.trace(curvature) / len(curvature)) * np.eye(len(curvature))
         weights = self.weights + np.linalg.solve(held, rows.T @ residual)
         return Filter(weights, curvature) if np.isfinite(weights).all() else Filter.empty(*weights.shape)
 
