@@ -268,10 +268,14 @@ def test_a_read_only_folder_is_one_line(trained: Path, tmp_path: Path, capsys: p
 
 def test_a_disk_without_room_is_one_line_and_the_checkpoint_before_is_whole(tmp_path: Path) -> None:
     path, out = write_csv(tmp_path / "rows.csv", mixed_rows(3000)), tmp_path / "model"
-    options = ["--label", "kind", "--out", str(out), "--memory", "1MB", "--checkpoint-rows", "200", *QUICK_OPTIONS]
+    usual = ["--label", "kind", "--memory", "1MB", "--checkpoint-rows", "200", *QUICK_OPTIONS]
+    options, short = [*usual, "--out", str(out)], tmp_path / "short"
+    few = write_csv(tmp_path / "few.csv", mixed_rows(3000)[:600])
+    assert call(["train", str(few), *usual, "--out", str(short)]) == 0
+    room = max(file.stat().st_size for file in short.rglob("*"))  # for a model of 600 rows, not for one of 3,000
 
     def no_room() -> None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (66_000, 66_000))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (room, room))
 
     command = [*SMARTCL, "train", str(path), *options]
     done = subprocess.run(command, capture_output=True, text=True, preexec_fn=no_room, check=False)

@@ -14,6 +14,7 @@ from helpers import assert_same_state
 from smartcl import SmartClassifier
 from smartcl.data.batch import Batch
 from smartcl.data.spec import InputSpec
+from smartcl.learners.ensemble.ensemble import Ensemble
 from smartcl.memory import SampleStore
 from smartcl.memory.grading import LADDER, choose_levels, error
 from smartcl.memory.schematic_memory import SchematicMemory
@@ -149,23 +150,30 @@ def test_learning_on_is_as_if_never_stopped(precision: str | int, tmp_path: Path
         assert repr(other.memory_) == repr(model.memory_)
 
 
-def test_coarse_values_are_told_apart_by_how_much_a_batch_moves_the_answers() -> None:
+def test_coarse_values_are_told_apart_by_how_much_a_batch_moves_the_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Within a batch, others still see the answers of before."""
+    asked: list[tuple[list[float], list[float]]] = []
+    told_apart = Ensemble.told_apart
+
+    def checked(self: Ensemble, samples: SampleStore, coarse: SampleStore) -> float:
+        x, said, wanted = samples.gather(np.arange(len(samples))).x, [], []
+        for count in (2, 4, 16):
+            levels = choose_levels(samples, samples, count, 10_000)
+            assert levels is not None
+            rounded = samples.rounded(levels)
+            now = self.classify()
+            said.append(told_apart(self, samples, rounded))
+            changed = now(rounded.gather(np.arange(len(samples))).x) - now(x)
+            moved = self.predict_proba(x) - now(x)
+            wanted.append(float(changed.abs().sum() / moved.abs().sum()))
+        assert told_apart(self, samples, samples) == (0 if self.memory.offered >= 500 else np.inf)
+        asked.append((said, wanted))
+        return told_apart(self, samples, coarse)
+
+    monkeypatch.setattr(Ensemble, "told_apart", checked)
     model = SmartClassifier("4kB", precision="auto", hidden=(16,), iterations=5, random_state=0)
-    model.partial_fit(X[:400], Y[:400])
-    learner = model.learner_
-    store = SampleStore.empty(64, sparse=False).pack(torch.from_numpy(X[400:500]), Y[400:500])
-    assert learner.told_apart(store, store) == np.inf  # it is too early to say
-    model.partial_fit(X[400:600], Y[400:600])
-    learner = model.learner_
-    told = []
-    for count in (2, 4, 16):
-        levels = choose_levels(store, store, count, 10_000)
-        assert levels is not None
-        coarse = store.rounded(levels)
-        changed = learner.predict_proba(coarse.gather(np.arange(100)).x) - learner.predict_proba(
-            torch.from_numpy(X[400:500])
-        )
-        told.append(learner.told_apart(store, coarse))
-        assert told[-1] == pytest.approx(float(changed.abs().sum(dim=1).mean()) / 2 / learner.moved, rel=1e-3)
-    assert learner.told_apart(store, store) == 0
-    assert told[0] > told[1] > told[2] > 0
+    model.partial_fit(X[:800], Y[:800])
+    early, late = asked[0], asked[-1]
+    assert early[0] == [np.inf] * 3  # it is too early to say
+    assert late[0] == pytest.approx(late[1], rel=1e-3)
+    assert late[0][0] > late[0][1] > late[0][2] > 0
