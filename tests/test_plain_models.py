@@ -76,7 +76,7 @@ def test_what_cannot_leave_says_so(tmp_path: Path) -> None:
     X, y = rows()
     for method in ("adaptive", "gdumb"):
         model = SmartClassifier("4kB", method=method, hidden=(4,), random_state=0).partial_fit(X, y)
-        with pytest.raises(ValueError, match="does not predict by its network alone.* take method='smart'"):
+        with pytest.raises(ValueError, match=r"does not predict by its network alone.* take method='smart'"):
             model.to_torch()
         with pytest.raises(ValueError, match="does not predict by its network alone"):
             model.to_onnx(tmp_path / "model.onnx")

@@ -76,7 +76,7 @@ class SmartClassifier(ClassifierMixin, SavedEstimator):  # type: ignore[misc]
     >>> model.score(X, y) > 0.9
     True
     >>> model.memory_
-    54 samples in 991 B of 1 kB, 4 of 4 features kept, values exact
+    48 samples in 991 B of 1 kB, 4 of 4 features kept, values exact
     """
 
     def __init__(

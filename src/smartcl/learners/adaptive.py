@@ -46,7 +46,7 @@ def plain_network(spec: InputSpec, settings: AdaptiveSettings) -> Learner:
     hidden = tuple(min(width, asked) for width, asked in zip(PLAIN.hidden, settings.hidden, strict=False))
     usual = AdaptiveSettings()
     turned = {name: getattr(settings, name) for name in TURNED if getattr(settings, name) != getattr(usual, name)}
-    own = {"network": settings.network, "optimizer": settings.optimizer, "augment": settings.augment}
+    own = {name: getattr(settings, name) for name in ("network", "optimizer", "augment")}
     recipe = replace(PLAIN, hidden=hidden, **own, **turned)
     return Learner(spec, NO_MEMORY, recipe, FairReservoir())
 

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, Self
+from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from smartcl.data.batch import Ints
 from smartcl.data.spec import InputSpec
@@ -20,6 +21,9 @@ from smartcl.learners.weights import ClassWeight
 from smartcl.memory.schematic_memory import SchematicMemory
 from smartcl.network.scaling import InputScale
 from smartcl.saved import Saved
+
+#: Scores in single or in double precision.
+Scores = TypeVar("Scores", Floats, NDArray[np.float64])
 
 
 @dataclass(frozen=True)
@@ -130,8 +134,8 @@ def log_shares(shares: Floats) -> Floats:
     return logs
 
 
-def log_softmax(scores: Floats) -> Floats:
+def log_softmax(scores: Scores) -> Scores:
     """Over the last axis."""
     shifted = scores - scores.max(axis=-1, keepdims=True)
-    logs: Floats = shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
+    logs: Scores = shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
     return logs

@@ -42,7 +42,7 @@ class NetworkMember:
 
     def answers(self, rows: View, past: Past) -> Floats:
         with torch.no_grad():
-            logits = self.learner.model.predictor(rows.prepared).nan_to_num().numpy()
+            logits: Floats = self.learner.model.predictor(rows.prepared).nan_to_num().numpy()
         return log_softmax(logits)[:, None]
 
     def learn(self, new: Samples, past: Past) -> Self:
