@@ -225,6 +225,7 @@ def overlap(new: Floats, old: Floats) -> float:
         gram = both @ both.T
         inverse = np.linalg.inv(gram + penalty * np.eye(len(both)))
         fitted, leverage = gram @ (inverse @ target), 1 - penalty * np.diag(inverse)
+    leverage += 1 / len(both)  # that of the mean: otherwise the others' mean tells where the row left out lies
     left_out = target - (target - fitted) / np.maximum(1 - leverage, 1e-6)
     right = left_out * target > 0
     accuracy = (right[: len(new)].mean() + right[len(new) :].mean()) / 2
