@@ -6,7 +6,6 @@ import csv
 import io
 import json
 import os
-import resource
 import signal
 import subprocess
 import sys
@@ -21,6 +20,8 @@ from smartcl import SmartClassifier, TableModel
 from smartcl.cli.app import call
 
 SMARTCL = [sys.executable, "-m", "smartcl"]
+#: Goes on as the command in its arguments, which can write no file of more bytes than this.
+LIMITED = "import os, resource as r, sys; r.setrlimit(r.RLIMIT_FSIZE, ({0}, {0})); os.execv(sys.argv[1], sys.argv[1:])"
 
 
 @pytest.fixture
@@ -273,12 +274,8 @@ def test_a_disk_without_room_is_one_line_and_the_checkpoint_before_is_whole(tmp_
     few = write_csv(tmp_path / "few.csv", mixed_rows(3000)[:600])
     assert call(["train", str(few), *usual, "--out", str(short)]) == 0
     room = max(file.stat().st_size for file in short.rglob("*"))  # for a model of 600 rows, not for one of 3,000
-
-    def no_room() -> None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (room, room))
-
-    command = [*SMARTCL, "train", str(path), *options]
-    done = subprocess.run(command, capture_output=True, text=True, preexec_fn=no_room, check=False)
+    command = [sys.executable, "-c", LIMITED.format(room), *SMARTCL, "train", str(path), *options]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1] == (
         f"smartcl: {out}: File too large: what was learned last is not saved, the checkpoint before is whole"
