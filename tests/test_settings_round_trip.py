@@ -181,7 +181,7 @@ def test_the_settings_with_an_argument_of_their_own() -> None:
     """Those that users of ``smart`` turn."""
     own = set(own_settings(SmartClassifier().get_params()))
     code = {"network", "optimizer", "augment"}
-    assert own - code == set(METHODS["adaptive"].parameters) - {"form", "patience", "whole", "members"}
+    assert own - code == set(METHODS["adaptive"].parameters) - {"form", "patience", "whole"}
 
 
 @pytest.mark.parametrize("method", METHODS)
