@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -56,6 +56,12 @@ class SmartClassifier(ClassifierMixin, SavedEstimator):  # type: ignore[misc]
     is cut into batches of ``batch_size`` in the order given; a class not seen before gets the next column of
     ``predict_proba``. ``fit`` forgets everything and learns the rows in random order.
 
+    ``members`` says what the default learner is made of: names (``"ridge"``, ``"logistic"``, ``"linear"``,
+    ``"neighbours"``, ``"trees"``, ``"network"``, ``"robust network"``), classifiers of scikit-learn's kind, and functions
+    ``member(spec, features)`` that make a ``Member``. A classifier learns by ``partial_fit`` where it has it; otherwise
+    it is fitted anew to the newest stored samples when enough rows have come. Its weights are not saved: a loaded model
+    fits it anew from its memory.
+
     ``network`` is a PyTorch module of the user's own in the place of ``hidden``, or a function ``network(spec)`` that
     makes one; ``optimizer(parameters)`` makes an optimizer of torch for it, and ``augment(rows)`` changes the rows of
     every step. ``X`` may be images ``[n, channels, height, width]``. With an ``encoder``, a function from raw items to
@@ -85,6 +91,7 @@ class SmartClassifier(ClassifierMixin, SavedEstimator):  # type: ignore[misc]
         *,
         method: str = USUAL_METHOD,
         learner: Factory | Method | None = None,
+        members: Sequence[Any] | str | None = None,
         hidden: tuple[int, ...] | None = None,
         lr: float | None = None,
         iterations: int | None = None,
@@ -111,6 +118,7 @@ class SmartClassifier(ClassifierMixin, SavedEstimator):  # type: ignore[misc]
         self.memory = memory
         self.method = method
         self.learner = learner
+        self.members = members
         self.hidden = hidden
         self.lr = lr
         self.iterations = iterations

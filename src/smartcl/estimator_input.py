@@ -19,7 +19,7 @@ from smartcl.learners.methods import check_registered, find_method, registered_n
 from smartcl.learners.weights import ClassWeight
 from smartcl.references import Code, saved_code
 from smartcl.saved import Saved
-from smartcl.setting_kinds import plain
+from smartcl.setting_kinds import OwnMember, plain
 from smartcl.settings import SETTINGS, as_given, setting, shown
 
 #: An error is cut to so many characters: scikit-learn shows the arrays it was given.
@@ -137,6 +137,8 @@ def saved_arguments(arguments: Mapping[str, Any]) -> dict[str, Any]:
     """An estimator's arguments, checked, as they are saved: a learner of one's own by its registered name."""
     saved = {name: plain(value) for name, value in arguments.items() if name != "learner"}
     saved |= {name: saved_code(name, saved[name]) for name in CODE}
+    if saved["members"] is not None:
+        saved["members"] = saved_code("members", setting("members", saved["members"]))
     if isinstance(saved["parameters"], Mapping):
         saved["parameters"] = {name: saved_code(name, value) for name, value in saved["parameters"].items()}
     saved["class_weight"] = _saved_class_weight(arguments["class_weight"])
@@ -155,7 +157,17 @@ def loaded_arguments(saved: Saved, names: Collection[str]) -> dict[str, Any]:
         saved.refuse("estimator", "must hold the arguments of an estimator, each once")
     check_registered(saved.part("estimator").text("method"))
     check_arguments(given)
-    return given | {name: Code()(given[name]) for name in CODE}
+    members = None if given["members"] is None else members_given(given["members"])
+    return given | {name: Code()(given[name]) for name in CODE} | {"members": members}
+
+
+def members_given(members: Any) -> list[Any]:
+    """Members as a user gives them: names, classifiers, functions.
+
+    >>> members_given("ridge, trees")
+    ['ridge', 'trees']
+    """
+    return [each.made if isinstance(each, OwnMember) else each for each in setting("members", members)]
 
 
 def _saved_class_weight(asked: Any) -> Any:

@@ -7,6 +7,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from smartcl.references import import_reference, reference_of
+
+#: What a parameter of a classifier may be, to be saved.
+SAVED_TYPES = (bool, int, float, str, type(None))
+
 
 class Kind(Protocol):
     """Takes a value, or a text of one, as it will be used; raises a ``ValueError`` where it is not of the ``form``."""
@@ -113,21 +118,68 @@ class Name:
         return value
 
 
-@dataclass(frozen=True)
-class Names:
-    """Any number of names; a text has commas between them.
+@dataclass(frozen=True, eq=False)
+class OwnMember:
+    """A member of the user's own: a classifier as scikit-learn has them, or a function that makes a member.
 
-    >>> Names()("ridge, trees")
+    Two are equal if they would make the same: the same function, or the same class with the same parameters.
+    """
+
+    made: Any
+
+    @property
+    def is_classifier(self) -> bool:
+        return hasattr(self.made, "get_params")
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, OwnMember) or self.is_classifier != other.is_classifier:
+            return False
+        if not self.is_classifier:
+            return self.made is other.made
+        mine, theirs = (each.made.get_params(deep=False) for each in (self, other))
+        return type(self.made) is type(other.made) and repr(mine) == repr(theirs)
+
+    def __hash__(self) -> int:
+        return hash(type(self.made))
+
+    def saved(self) -> Any:
+        """What a file can hold of it: where its code is, and a classifier's parameters beside that."""
+        if not self.is_classifier:
+            return reference_of(self.made, "members")
+        parameters = {name: plain(value) for name, value in self.made.get_params(deep=False).items()}
+        odd = next((name for name, value in parameters.items() if not isinstance(value, SAVED_TYPES)), None)
+        if odd is not None:
+            raise ValueError(f"members must have plain parameters to be saved: {odd} of {type(self.made).__name__}")
+        return {"classifier": reference_of(type(self.made), "members"), "parameters": parameters}
+
+
+@dataclass(frozen=True)
+class Members:
+    """Names of members, and members of the user's own; a text has commas between them.
+
+    >>> Members()("ridge, trees")
     ('ridge', 'trees')
     """
 
-    form: str = "names with commas between them"
+    form: str = "names of members, classifiers, or functions that make a member; a text of names with commas"
 
-    def __call__(self, value: Any) -> tuple[str, ...]:
+    def __call__(self, value: Any) -> tuple[str | OwnMember, ...]:
         given = [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
-        if not isinstance(given, tuple | list) or not all(type(name) is str for name in given):
+        if not isinstance(given, tuple | list):
             raise ValueError
-        return tuple(given)
+        return tuple(self._one(each) for each in given)
+
+    def _one(self, given: Any) -> str | OwnMember:
+        if isinstance(given, OwnMember):
+            return given
+        if isinstance(given, str):
+            return OwnMember(import_reference(given)) if ":" in given else given
+        if isinstance(given, dict) and set(given) == {"classifier", "parameters"}:
+            return OwnMember(import_reference(given["classifier"])(**given["parameters"]))
+        learns = all(hasattr(given, name) for name in ("fit", "predict", "get_params")) and not isinstance(given, type)
+        if not learns and not callable(given):
+            raise ValueError
+        return OwnMember(given)
 
 
 @dataclass(frozen=True)

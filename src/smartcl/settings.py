@@ -13,7 +13,7 @@ from difflib import get_close_matches
 from typing import Any, Self
 
 from smartcl.references import Code
-from smartcl.setting_kinds import Flag, Kind, Levels, Name, Real, Whole, Widths, Word, plain
+from smartcl.setting_kinds import Flag, Kind, Levels, Members, Name, Real, Whole, Widths, Word, plain
 
 #: Of a value that is refused, so many characters are shown.
 SHOWN = 60
@@ -53,6 +53,7 @@ SETTINGS: Mapping[str, Kind] = {
     "network": Code(),
     "optimizer": Code(),
     "augment": Code(),
+    "members": Members(),
 }
 
 

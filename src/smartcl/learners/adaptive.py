@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from smartcl.data.spec import InputSpec
+from smartcl.learners.ensemble.classifier import Classifier
 from smartcl.learners.ensemble.ensemble import Ensemble
 from smartcl.learners.ensemble.feature_maps import FeatureMap
 from smartcl.learners.ensemble.logistic import Logistic
@@ -21,8 +22,8 @@ from smartcl.learners.recipe import Recipe
 from smartcl.learners.sceptic import Sceptic
 from smartcl.learners.smart import SMART, SmartSettings, schematic
 from smartcl.selection.fair_reservoir import FairReservoir
-from smartcl.setting_kinds import Names
-from smartcl.settings import nearest, of_kind, shown
+from smartcl.setting_kinds import OwnMember
+from smartcl.settings import nearest, shown
 
 #: The network without guards: as small as did no harm on tables.
 PLAIN = Recipe(hidden=(256, 256), lr=1e-3, iterations=20, replay=100, average=0.98)
@@ -37,34 +38,34 @@ class AdaptiveSettings(SmartSettings):
     """Those of ``smart``, for the networks among the members; and which members there are."""
 
     arithmetic: str | None = "auto"
-    #: The members by name; none: those that suit the rows.
-    members: tuple[str, ...] = of_kind(Names(), ())
+    #: The members: names, classifiers or functions that make one; none: those that suit the rows.
+    members: tuple[str | OwnMember, ...] = ()
 
 
-def plain_network(spec: InputSpec, settings: AdaptiveSettings) -> Learner:
+def plain_network(spec: InputSpec, settings: AdaptiveSettings, seed: int) -> Learner:
     """Two layers without guards, none wider than asked for; or the user's own network."""
     hidden = tuple(min(width, asked) for width, asked in zip(PLAIN.hidden, settings.hidden, strict=False))
     usual = AdaptiveSettings()
     turned = {name: getattr(settings, name) for name in TURNED if getattr(settings, name) != getattr(usual, name)}
     own = {name: getattr(settings, name) for name in ("network", "optimizer", "augment")}
     recipe = replace(PLAIN, hidden=hidden, **own, **turned)
-    return Learner(spec, NO_MEMORY, recipe, FairReservoir())
+    return Learner(spec, NO_MEMORY, recipe, FairReservoir(), seed=seed)
 
 
-def robust_network(spec: InputSpec, settings: AdaptiveSettings) -> Learner:
+def robust_network(spec: InputSpec, settings: AdaptiveSettings, seed: int) -> Learner:
     """That of ``smart``: it doubts labels, and its averaged weights teach it what it knew."""
-    return schematic(Sceptic, spec, NO_MEMORY, settings)
+    return schematic(Sceptic, spec, NO_MEMORY, settings, seed)
 
 
-#: Of each member by name what makes it, from the stream's signature, the map of features and the settings.
-MEMBERS: Mapping[str, Callable[[InputSpec, FeatureMap, AdaptiveSettings], Member]] = {
-    "ridge": lambda spec, features, settings: Ridge.of(spec, features),
-    "logistic": lambda spec, features, settings: Logistic.of(spec, features),
-    "neighbours": lambda spec, features, settings: Neighbours(),
-    "trees": lambda spec, features, settings: Trees(),
-    "network": lambda spec, features, settings: NetworkMember.of("network", plain_network(spec, settings)),
-    "robust network": lambda spec, features, settings: NetworkMember.of(
-        "robust network", robust_network(spec, settings)
+#: Of each member by name what makes it, from the stream's signature, the map of features, the settings and a seed.
+MEMBERS: Mapping[str, Callable[[InputSpec, FeatureMap, AdaptiveSettings, int], Member]] = {
+    "ridge": lambda spec, features, settings, seed: Ridge.of(spec, features),
+    "logistic": lambda spec, features, settings, seed: Logistic.of(spec, features),
+    "neighbours": lambda spec, features, settings, seed: Neighbours(),
+    "trees": lambda spec, features, settings, seed: Trees(),
+    "network": lambda spec, features, settings, seed: NetworkMember.of("network", plain_network(spec, settings, seed)),
+    "robust network": lambda spec, features, settings, seed: NetworkMember.of(
+        "robust network", robust_network(spec, settings, seed)
     ),
 }
 
@@ -80,15 +81,45 @@ def usual_members(spec: InputSpec) -> tuple[str, ...]:
     return "ridge", "logistic", "neighbours", "trees", "network"
 
 
+def member_of(
+    asked: str | OwnMember, spec: InputSpec, features: FeatureMap, settings: AdaptiveSettings, seed: int
+) -> Member:
+    """The member that was asked for by name, or that a user's classifier or function makes."""
+    if isinstance(asked, str):
+        return MEMBERS[asked](spec, features, settings, seed)
+    if asked.is_classifier:
+        return Classifier(type(asked.made).__name__, asked.made)
+    made = asked.made(spec, features)
+    if not all(hasattr(made, name) for name in ("name", "experts", "answers", "learn", "state_dict")):
+        raise ValueError(f"members: {shown(asked.made)} must make a smartcl member, it made {shown(made)}")
+    member: Member = made
+    return member
+
+
+def named_apart(members: Sequence[Member]) -> tuple[Member, ...]:
+    """The members, if no two of them have one name.
+
+    >>> named_apart([Trees(), Trees()])
+    Traceback (most recent call last):
+        ...
+    ValueError: members must have different names, got trees twice
+    """
+    names = [member.name for member in members]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise ValueError(f"members must have different names, got {twice} twice")
+    return tuple(members)
+
+
 def adaptive(spec: InputSpec, memory: str | int, settings: AdaptiveSettings, seed: int = 0) -> Ensemble:
     """The default: sums, neighbours, trees and networks beside one memory, each counting for as much as it is right."""
-    names = settings.members or usual_members(spec)
-    unknown = next((name for name in names if name not in MEMBERS), None)
+    asked = settings.members or usual_members(spec)
+    unknown = next((name for name in asked if isinstance(name, str) and name not in MEMBERS), None)
     if unknown is not None:
         raise ValueError(f"unknown member {shown(unknown)}: {nearest(unknown, MEMBERS)}")
 
     def makers(spec: InputSpec, features: FeatureMap) -> tuple[Member, ...]:
-        return tuple(MEMBERS[name](spec, features, settings) for name in names)
+        return named_apart([member_of(each, spec, features, settings, seed) for each in asked])
 
     return Ensemble(
         spec,

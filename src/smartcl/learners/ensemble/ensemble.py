@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from smartcl.data.batch import Batch, Bools, Ints, Rows
 from smartcl.data.spec import InputSpec
+from smartcl.learners.ensemble.classifier import Classifier
 from smartcl.learners.ensemble.drift import CHANGED, RECURRED, Change, overlap
 from smartcl.learners.ensemble.evidence import Evidence, Roles
 from smartcl.learners.ensemble.feature_maps import FeatureMap, HashedColumns, RandomFeatures, first_map
@@ -35,7 +36,7 @@ from smartcl.learners.ensemble.settings import (
     COVERAGE_ROWS,
     ENOUGH_HELD_OUT,
     FORGETTING,
-    LOOK_EVERY,
+    LOOK_ROWS,
     NEIGHBOUR_ROWS,
     SAME_INPUTS,
     TREE_ROWS,
@@ -118,7 +119,7 @@ class Ensemble(StreamLearner):
             self.teach(new.taken(np.flatnonzero(~aside)))
             self.observed = self.remember(batch, np.where(aside, HELD_OUT, REPLAYED).astype(np.uint8))
             self.batches += 1
-            self.look_back()
+            self.look_back(len(batch))
             self.finish_batch()
         return self.observed
 
@@ -152,6 +153,9 @@ class Ensemble(StreamLearner):
         """After a jump of the errors, look at new rows alone; after a change, go on without what is outdated."""
         if self.evidence.drift.alert.jumped:
             self.members = tuple(member.after_jump() for member in self.members)
+        since = self.evidence.drift.alert.since
+        if self._wide and since < CALM_ROWS:
+            return  # too few rows to tell other inputs from other labels
         change = self.evidence.drift.verdict(self.counts.total, self.overlap_since_jump)
         if change is None:
             return
@@ -187,10 +191,10 @@ class Ensemble(StreamLearner):
         self.newest = self.newest.after(seen, store, self._reader) if same else Newest.of(store, self._reader)
         return seen
 
-    def look_back(self) -> None:
+    def look_back(self, came: int) -> None:
         """Now and then: who knows the held-out rows of the past, and whose steps still add something?"""
         store = self.memory.store
-        if self.batches % LOOK_EVERY or not len(store):
+        if self.counts.total // LOOK_ROWS == (self.counts.total - came) // LOOK_ROWS or not len(store):
             return
         self.evidence = self.evidence.asked_who_adds(self._networks)
         asked = np.flatnonzero(roles(store) == HELD_OUT)
@@ -205,7 +209,7 @@ class Ensemble(StreamLearner):
         Wide rows without a jump count as other inputs: half-wrong labels on images of new classes look like a change.
         """
         since = self.evidence.drift.alert.since
-        return 0.0 if self._wide and since > CALM_ROWS else self._overlap(int(min(COVERAGE_ROWS, since)))
+        return 0.0 if self._wide and since > 2 * CALM_ROWS else self._overlap(int(min(COVERAGE_ROWS, since)))
 
     def _overlap(self, count: int) -> float:
         """How much so many of the newest stored samples look like older ones; 1 if there are too few to say."""
@@ -391,6 +395,10 @@ class Ensemble(StreamLearner):
             super().load_state_dict(state)
             self.begin_batch()
             self.newest = Newest.of(self.memory.store, self._reader)
+            known, past = self.stored(learnable(self.memory.store)), self.past()
+            self.members = tuple(
+                member.restarted(known, past) if isinstance(member, Classifier) else member for member in self.members
+            )
             self.finish_batch()
 
     def _drawn_map(self, rows: Rows) -> RandomFeatures | HashedColumns:

@@ -13,11 +13,14 @@ from smartcl.data.batch import Bools
 from smartcl.learners.ensemble.calibration import Calibration
 from smartcl.learners.ensemble.drift import Change, DriftWatch
 from smartcl.learners.ensemble.rows import Floats
-from smartcl.learners.ensemble.settings import AFTER_JUMP, AWAY, NEWEST_ROWS, WORTH
+from smartcl.learners.ensemble.settings import AFTER_JUMP, AWAY, FAMILIAR, LOOK_COUNTS, NEWEST_ROWS, WORTH
 from smartcl.learners.ensemble.weighting import Answered, Weights, newest
 from smartcl.saved import Saved
 
 Doubles = NDArray[np.float64]
+
+#: Fewer held-out rows than this say nothing of how many labels are wrong.
+FEWEST_HELD_OUT = 30
 
 
 @dataclass(frozen=True)
@@ -41,6 +44,8 @@ class Evidence:
     weights: Weights
     calibration: Calibration
     drift: DriftWatch
+    #: 0 when the newest inputs were surely of another kind than the past's, and up to 1 again if later looks deny it.
+    familiar: float = 1.0
     #: The share of the past that the newest rows speak for; 1 until there is a past.
     coverage: float = 1.0
     #: The members without which the pool's answers would be worse, of those that were asked about.
@@ -87,9 +92,11 @@ class Evidence:
 
     def looked_back(self, past: Answered, other_inputs: bool) -> Evidence:
         """With answers to held-out rows: those of absent classes count, or all if the inputs are of another kind."""
-        counts = other_inputs | self.stay_away[past.y]
-        weight = np.where(counts, past.weight, np.float32(0))
-        looked = replace(self, past=replace(past, weight=weight), coverage=1 - float(counts.mean()))
+        familiar = 0.0 if other_inputs else min(1.0, self.familiar + LOOK_COUNTS)
+        away = self.stay_away[past.y]
+        weight = past.weight if familiar < FAMILIAR else np.where(away, past.weight, np.float32(0))
+        coverage = min(familiar, 1 - float(away.mean()))
+        looked = replace(self, past=replace(past, weight=weight), familiar=familiar, coverage=coverage)
         return replace(looked, weights=looked.weights.refitted(looked.known))
 
     @property
@@ -121,8 +128,16 @@ class Evidence:
 
     @property
     def noise(self) -> float:
-        """An estimate of the share of wrong labels: how often even the surest answers are wrong."""
-        return self.calibration.least_errors
+        """An estimate of the share of wrong labels: how often even the surest answers are wrong.
+
+        Answers to held-out rows of the past count too: those to rows of a new task may be sure and wrong.
+        """
+        if len(self.past) < FEWEST_HELD_OUT:
+            return self.calibration.least_errors
+        shares = self.weights.pooled(self.past.logs)
+        surest = np.argsort(-shares.max(axis=1), kind="stable")[: len(shares) // 2]
+        errors = float((shares[surest].argmax(axis=1) != self.past.y[surest]).mean())
+        return min(self.calibration.least_errors, errors)
 
     def widened(self, n_classes: int) -> Evidence:
         return replace(
@@ -139,7 +154,7 @@ class Evidence:
     def state_dict(self) -> dict[str, Any]:
         parts = {name: getattr(self, name) for name in ("present", "past", "weights", "calibration", "drift")}
         states = {name: part.state_dict() for name, part in parts.items()}
-        return {**states, "coverage": self.coverage, "adds": list(self.adds)}
+        return {**states, "familiar": self.familiar, "coverage": self.coverage, "adds": list(self.adds)}
 
     def loaded(self, saved: Saved) -> Evidence:
         return Evidence(
@@ -148,6 +163,7 @@ class Evidence:
             self.weights.loaded(saved.part("weights")),
             Calibration.from_state(saved.part("calibration")),
             DriftWatch.from_state(saved.part("drift")),
+            saved.number("familiar", 0.0, 1.0),
             saved.number("coverage", 0.0, 1.0),
             tuple(str(name) for name in saved.items("adds")),
         )

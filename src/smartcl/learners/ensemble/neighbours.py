@@ -92,7 +92,7 @@ def votes(distances: torch.Tensor, recent: Recent, n_classes: int) -> Floats:
     near, nearest = (part.numpy() for part in distances.topk(count, dim=1, largest=False, sorted=False))
     vote = 1 / (near + 0.1 * near.mean(axis=1, keepdims=True) + np.float32(1e-9))
     if recent.weight is not None:
-        vote = vote * recent.weight[nearest]
+        vote = vote * recent.weight[nearest].astype(np.float64)  # either may be huge
     cells = np.arange(len(distances))[:, None] * n_classes + recent.y[nearest]
     shares = np.bincount(cells.ravel(), vote.ravel(), len(distances) * n_classes).reshape(-1, n_classes)
     found: Floats = (shares / shares.sum(axis=1, keepdims=True)).astype(np.float32)

@@ -77,7 +77,7 @@ NEWEST_ROWS = 250
 #: Rows after a change in which no other is looked for.
 CALM_ROWS = 500
 #: The share of the past's inputs still covered by new ones, below which a lead of the short memory means a new task.
-SAME_INPUTS = 0.85
+SAME_INPUTS = 0.9
 #: Sums kept of the time before a change, to know it again.
 SNAPSHOTS = 2
 
@@ -88,13 +88,16 @@ AWAY = 0.02
 
 #: One row in so many is held out of learning, until so many are held; then one in so many.
 HELD_OUT_ONE_IN, ENOUGH_HELD_OUT, LATER_ONE_IN = 20, 100, 50
-#: Batches between two looks at the held-out rows of the past.
-LOOK_EVERY = 5
+#: Rows between two looks at the held-out rows of the past.
+LOOK_ROWS = 250
+#: One look that finds the inputs of the past again counts for so much, and from here on they are familiar: a single
+#: look is wrong too often (one in four on images with half of the labels wrong).
+LOOK_COUNTS, FAMILIAR = 0.1, 0.5
 #: Rows of the newest and of the older samples that are compared for what inputs they have in common, by so many of
 #: their features, and the penalty of that comparison in rows.
-COVERAGE_ROWS, COVERAGE_FEATURES, SEPARATION_ROWS = 300, 500, 10.0
+COVERAGE_ROWS, COVERAGE_FEATURES, SEPARATION_ROWS = 600, 500, 10.0
 #: The share of the memory's room for the newest samples is between these, by how much of the past they cover.
-LEAST_RECENT, MOST_RECENT = 0.3, 0.9
+LEAST_RECENT, MOST_RECENT = 0.1, 0.9
 
 # --- networks (network.py) ------------------------------------------------------------------------------------------
 
