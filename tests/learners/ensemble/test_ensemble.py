@@ -23,6 +23,7 @@ from smartcl.memory.export import stored_rows
 from smartcl.selection.roles import DORMANT, HELD_OUT
 
 KINDS = ("dense", "few sparse", "sparse", "wide")
+PHASES = ("judge_answers", "react", "teach", "remember", "look_back")
 QUICK = {"hidden": (16,), "iterations": 3}
 CLOSED_FORM = ("ridge", "logistic", "neighbours", "trees")
 
@@ -81,8 +82,7 @@ def kinds_of(learner):
 # --- exactness --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("memory", ["200kB", "15kB"])
+@pytest.mark.parametrize(("kind", "memory"), [*((kind, "15kB") for kind in KINDS), ("dense", "200kB")])
 def test_a_saved_learner_goes_on_bit_for_bit(kind, memory):
     """In the middle of a stream in which labels turn; under a budget that is soon full, and without one."""
     x, y = joined(rows_of(kind, 350), (rows_of(kind, 350, 1)[0], 1 - rows_of(kind, 350, 1)[1]))
@@ -125,8 +125,10 @@ def test_the_same_stream_and_seed_give_the_same_learner():
         assert_same_state(states[0], states[2])
 
 
-@pytest.mark.parametrize("kind", ["dense", "sparse"])
-@pytest.mark.parametrize("phase", ["judge_answers", "react", "teach", "remember", "look_back"])
+@pytest.mark.parametrize(
+    ("kind", "phase"),
+    [*(("dense", phase) for phase in PHASES), ("sparse", "teach"), ("sparse", "look_back")],
+)
 def test_a_batch_that_fails_leaves_everything_as_it_was(kind, phase, monkeypatch):
     """Right after any phase; then the same batch is learned as if nothing had been."""
     x, y = rows_of(kind, 350)
@@ -291,6 +293,22 @@ def test_the_weights_of_classes_and_of_samples_reach_every_member(member):
     assert share_of_ones(member, class_weight=(6.0, 1.0)) < even - 0.1
 
 
+@pytest.mark.xfail(
+    reason="penalties, priors and calibration are in rows of weight one: 1e-3 for all gives 82% for 100%"
+)
+@pytest.mark.parametrize("unit", [1e-3, 1e-6])
+def test_a_factor_common_to_all_weights_changes_nothing(unit):
+    """As for every other method: weights that add up to one over a stream are usual."""
+    x, y = rows_of("dense", 700)
+    other = torch.from_numpy(rows_of("dense", 300, 5)[0])
+    answers = []
+    for each in (1.0, unit):
+        learner = learner_of(members=("ridge", "logistic"))
+        watch(learner, x, y, weight=np.full(700, each, np.float32))
+        answers.append(learner.predict_proba(other).numpy())
+    assert np.abs(answers[0] - answers[1]).max() < 0.05
+
+
 # --- drift in the open ------------------------------------------------------------------------------------------------
 
 
@@ -336,13 +354,12 @@ def test_a_concept_that_comes_back_is_known_again():
 
 @pytest.mark.parametrize("kind", ["dense", "few sparse", "sparse"])
 def test_nothing_is_noticed_where_nothing_changes(kind):
-    for seed in range(2):
-        learner = learner_of(kind, ("ridge", "neighbours"), memory="100kB", seed=seed)
-        x, y = rows_of(kind, 2000, seed)
-        noise = np.random.default_rng(seed).random(2000) < 0.1
-        watch(learner, x, np.where(noise, 1 - y, y))
-        assert learner.changes == ()
-        assert not (learner.memory.store.extra["role"] == DORMANT).any()
+    learner = learner_of(kind, ("ridge", "neighbours"), memory="100kB")
+    x, y = rows_of(kind, 2000)
+    noise = np.random.default_rng(0).random(2000) < 0.1
+    watch(learner, x, np.where(noise, 1 - y, y))
+    assert learner.changes == ()
+    assert not (learner.memory.store.extra["role"] == DORMANT).any()
 
 
 def test_classes_in_turn_are_not_forgotten():
@@ -407,7 +424,7 @@ def test_probabilities_come_true(kind, rare):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("memory", ["3kB", "20 samples", "40kB"])
+@pytest.mark.parametrize("memory", ["3kB", "20 samples"])
 def test_the_budget_holds_after_every_batch(kind, memory):
     """With ids and weights, which are charged too, and through a change; ``watch`` looks after each batch."""
     first, second = rows_of(kind, 300), rows_of(kind, 200, 1)

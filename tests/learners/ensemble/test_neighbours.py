@@ -81,6 +81,14 @@ def test_a_sample_of_weight_five_votes_as_five():
     assert (on_the_spot[:, 0].argmax(axis=1) == y[:5]).all()
 
 
+@pytest.mark.parametrize("unit", [1e-30, 1e30])
+def test_a_factor_common_to_all_weights_changes_nothing(unit):
+    rng = np.random.default_rng(3)
+    x, y = rng.normal(size=(50, 3)).astype(np.float32), rng.integers(0, 2, 50)
+    plain, scaled = (shares_of(past(x, y, weight=np.full(50, each)), x, 2) for each in (1.0, unit))
+    np.testing.assert_allclose(scaled, plain, rtol=1e-4)
+
+
 def test_seven_rows_in_one_spot_vote_evenly():
     x = np.ones((NEIGHBOURS, 3), np.float32)
     got = shares_of(past(x, [0, 0, 0, 0, 1, 1, 1]), x[:1], 2)
