@@ -9,6 +9,7 @@ from smartcl.data.spec import InputSpec
 from smartcl.learners.ensemble.classifier import Classifier
 from smartcl.learners.ensemble.ensemble import Ensemble
 from smartcl.learners.ensemble.feature_maps import FeatureMap
+from smartcl.learners.ensemble.linear import Linear
 from smartcl.learners.ensemble.logistic import Logistic
 from smartcl.learners.ensemble.member import Member
 from smartcl.learners.ensemble.neighbours import Neighbours
@@ -61,6 +62,7 @@ def robust_network(spec: InputSpec, settings: AdaptiveSettings, seed: int) -> Le
 MEMBERS: Mapping[str, Callable[[InputSpec, FeatureMap, AdaptiveSettings, int], Member]] = {
     "ridge": lambda spec, features, settings, seed: Ridge.of(spec, features),
     "logistic": lambda spec, features, settings, seed: Logistic.of(spec, features),
+    "linear": lambda spec, features, settings, seed: Linear.of(spec),
     "neighbours": lambda spec, features, settings, seed: Neighbours(),
     "trees": lambda spec, features, settings, seed: Trees(),
     "network": lambda spec, features, settings, seed: NetworkMember.of("network", plain_network(spec, settings, seed)),
@@ -77,7 +79,8 @@ def usual_members(spec: InputSpec) -> tuple[str, ...]:
     ('ridge', 'logistic', 'neighbours', 'trees', 'network')
     """
     if spec.n_features >= WIDE:
-        return "ridge", "neighbours", "robust network"
+        linear = ("linear",) if spec.sparse else ()
+        return *linear, "ridge", "neighbours", "robust network"
     return "ridge", "logistic", "neighbours", "trees", "network"
 
 

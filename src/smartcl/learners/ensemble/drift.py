@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from smartcl.learners.ensemble.settings import (
     SAME_INPUTS,
     SEPARATION_ROWS,
     SURE,
+    SURELY_OTHER,
 )
 from smartcl.saved import Saved
 
@@ -144,6 +145,31 @@ class Alert:
         return cls(usual, rows, since, last, saved.flag("jumped"))
 
 
+class Overlap(NamedTuple):
+    """How much new rows look like older ones, an estimate, and its standard error.
+
+    >>> Overlap(0.6, 0.1).surely_other, Overlap(0.8, 0.1).surely_other
+    (True, False)
+    """
+
+    share: float
+    error: float
+
+    @property
+    def surely_other(self) -> bool:
+        """Whether the new rows are other inputs, beyond the error of the estimate."""
+        return self.share + SURELY_OTHER * self.error < SAME_INPUTS
+
+    @property
+    def same(self) -> bool:
+        """Whether the new rows look like the same inputs."""
+        return self.share >= SAME_INPUTS
+
+
+#: Too few rows were compared to say anything.
+UNKNOWN = Overlap(0.0, math.inf)
+
+
 @dataclass(frozen=True)
 class DriftWatch:
     """The whole past against a short memory, and against sums kept from before; and the changes noticed."""
@@ -168,21 +194,35 @@ class DriftWatch:
             return kept
         return short if short.sureness > SURE else None
 
-    def verdict(self, row: int, coverage: Callable[[], float]) -> Change | None:
-        """What has changed, if anything has and it was not just noticed.
+    def verdict(self, row: int, coverage: Callable[[], Overlap]) -> Change | None:
+        """What has changed, if anything surely has and it was not just noticed.
 
         >>> watch = DriftWatch(short=Comparison(first=2, second=30, rows=200), alert=Alert(since=900))
-        >>> watch.verdict(900, lambda: 0.9).kind, watch.verdict(900, lambda: 0.1).kind
+        >>> watch.verdict(900, lambda: Overlap(0.9, 0.1)).kind, watch.verdict(900, lambda: Overlap(0.1, 0.1)).kind
         ('changed', 'new task')
+        >>> watch.verdict(900, lambda: Overlap(0.8, 0.1)) is None
+        True
         """
         leader = self.leader
         calm = bool(self.changes) and row - self.changes[-1].row < min(CALM_ROWS, self.alert.since)
         if leader is None or calm:
             return None
         covered = coverage()
-        kind = RECURRED if leader is self.kept else CHANGED if covered >= SAME_INPUTS else NEW_TASK
+        if leader is self.kept:
+            kind = RECURRED
+        elif covered.same:
+            kind = CHANGED
+        elif covered.surely_other and not self._in_new_task(row):
+            kind = NEW_TASK
+        else:
+            return None
         rows_after = int(min(NEWEST_ROWS, self.alert.since))
-        return Change(row, kind, leader.lead, leader.sureness, covered, rows_after)
+        return Change(row, kind, leader.lead, leader.sureness, covered.share, rows_after)
+
+    def _in_new_task(self, row: int) -> bool:
+        """Whether the last change was a new task, and errors have not jumped since: it is still the same one."""
+        last = self.changes[-1] if self.changes else None
+        return last is not None and last.kind == NEW_TASK and row - self.alert.since <= last.row
 
     def noted(self, change: Change) -> DriftWatch:
         """From here on answers are compared anew; the newest hundred changes are remembered."""
@@ -202,15 +242,16 @@ class DriftWatch:
         )
 
 
-def overlap(new: Floats, old: Floats) -> float:
+def overlap(new: Floats, old: Floats) -> Overlap:
     """How much new rows look like older ones: 1 if they cannot be told apart, 0 if each can.
 
-    Told by ridge regression of as many new as older rows on 1 and 0, each row left out of the one that tells it.
+    Told by ridge regression of as many new as older rows on 1 and 0, each row left out of the one that tells it. The
+    standard error is that of the share of rows told rightly.
 
     >>> rng = np.random.default_rng(0)
     >>> alike = overlap(*rng.normal(size=(2, 200, 5)).astype(np.float32))
     >>> apart = overlap(*(rng.normal(size=(2, 200, 5)) + [[[0]], [[4]]]).astype(np.float32))
-    >>> alike > 0.8, apart < 0.1
+    >>> alike.share > 0.8, apart.share < 0.1
     (True, True)
     """
     both = np.concatenate([new, old]).astype(np.float64)
@@ -228,5 +269,7 @@ def overlap(new: Floats, old: Floats) -> float:
     leverage += 1 / len(both)  # that of the mean: otherwise the others' mean tells where the row left out lies
     left_out = target - (target - fitted) / np.maximum(1 - leverage, 1e-6)
     right = left_out * target > 0
-    accuracy = (right[: len(new)].mean() + right[len(new) :].mean()) / 2
-    return float(np.clip(2 * (1 - accuracy), 0.0, 1.0))
+    sides = right[: len(new)], right[len(new) :]
+    accuracy = sum(side.mean() for side in sides) / 2
+    variance = sum(side.var() / len(side) for side in sides) / 4
+    return Overlap(float(np.clip(2 * (1 - accuracy), 0.0, 1.0)), 2 * math.sqrt(variance))

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from smartcl.data.batch import Batch, Bools, Ints, Rows
 from smartcl.data.spec import InputSpec
 from smartcl.learners.ensemble.classifier import Classifier
-from smartcl.learners.ensemble.drift import CHANGED, RECURRED, Change, overlap
+from smartcl.learners.ensemble.drift import CHANGED, RECURRED, UNKNOWN, Change, Overlap, overlap
 from smartcl.learners.ensemble.evidence import Evidence, Roles
 from smartcl.learners.ensemble.feature_maps import FeatureMap, HashedColumns, RandomFeatures, first_map
 from smartcl.learners.ensemble.frame import Frame
@@ -42,6 +42,7 @@ from smartcl.learners.ensemble.settings import (
     TREE_ROWS,
     WIDE,
 )
+from smartcl.learners.ensemble.summed import Summed, begin_of_newest
 from smartcl.learners.ensemble.weighting import Answered
 from smartcl.learners.model import Model
 from smartcl.learners.stream_learner import StreamLearner
@@ -73,6 +74,8 @@ WHOLE_PAST = f"{FORGETTING[0]:g}, features"
 NEW_ROWS = 1000
 #: Fewer samples than this cannot be told apart from others.
 FEWEST_COMPARED = 30
+#: The least weight that a sample can have.
+LEAST_WEIGHT = float(np.finfo(np.float32).smallest_subnormal)
 #: After a change so many stored samples from before it are looked at.
 REASSESSED = 5000
 
@@ -105,6 +108,9 @@ class Ensemble(StreamLearner):
             model.network.draw_from(self.rng)
         self.evidence = Evidence.none(len(self.experts), spec.n_classes)
         self.newest = Newest.of(self.memory.store, self._reader)
+        self.summed = Summed()
+        #: The mean weight of the first batch's samples: penalties and priors are in rows of this weight.
+        self.weight_unit = 1.0
 
     def observe(self, batch: Batch) -> Observation:
         """Learn one batch. Completes, or leaves the learner as it was."""
@@ -126,7 +132,12 @@ class Ensemble(StreamLearner):
     # --- the phases of a batch ----------------------------------------------------------------------------------------
 
     def look_at(self, batch: Batch) -> None:
-        """Count classes and follow the inputs' scale; while all rows are still there, begin the sums anew in it."""
+        """Count classes and follow the inputs' scale; while all rows are still there, begin the sums anew in it.
+
+        The first batch tells the unit of the samples' weights.
+        """
+        if not self.batches and batch.weight is not None:
+            self.weight_unit = float(batch.weight.double().mean())
         if self.scale is not None:
             self.scale = self.scale.updated(batch.x)
         self.counts = self.counts.widened(self.spec.n_classes).add(batch.y.numpy())
@@ -142,6 +153,9 @@ class Ensemble(StreamLearner):
         if anew and len(store):
             known, past = self.stored(learnable(store)), self.past()
             self.members = tuple(member.restarted(known, past) for member in self.members)
+            self.summed = Summed()
+        elif len(store):
+            self.summed = Summed(len(store), mixed=True)
 
     def judge_answers(self, new: Samples) -> None:
         """What was answered before it is learned says how much each member counts, and what has changed."""
@@ -163,7 +177,10 @@ class Ensemble(StreamLearner):
         before, past = self.members, self.past()
         self.members = tuple(member.after_change(change, past) for member in self.members)
         if change.kind in (CHANGED, RECURRED):
-            self._put_outdated_aside(before, change)
+            store = self.memory.store
+            begin = begin_of_newest(store, change.rows_after)
+            self._put_outdated_aside(before, begin)
+            self.summed = Summed(begin) if change.kind == CHANGED else Summed(len(store), mixed=True)
             self.evidence = self.evidence.judged_anew(self._answered(new))
 
     def teach(self, new: Samples) -> None:
@@ -186,7 +203,7 @@ class Ensemble(StreamLearner):
         offer = Offer(effort=effort, recent=recent_share(self.evidence.coverage))
         before = self.memory.store
         seen = self.memory.select(candidates, judge, self.rng, offer)
-        store = self.memory.store
+        store, self.summed = self.memory.store, self.summed.after(seen.kept)
         same = store.code is before.code and store.schema == before.schema
         self.newest = self.newest.after(seen, store, self._reader) if same else Newest.of(store, self._reader)
         return seen
@@ -200,23 +217,27 @@ class Ensemble(StreamLearner):
         asked = np.flatnonzero(roles(store) == HELD_OUT)
         if len(asked):
             held = self.stored(self.rng.permutation(asked)[:ENOUGH_HELD_OUT])
-            other = self._wide and self._overlap(COVERAGE_ROWS) < SAME_INPUTS
+            other = self._wide and self._overlap(COVERAGE_ROWS).share < SAME_INPUTS
             self.evidence = self.evidence.looked_back(self._answered(held), other)
 
-    def overlap_since_jump(self) -> float:
+    def overlap_since_jump(self) -> Overlap:
         """How much the inputs since the last jump of the errors are those of before.
 
         Wide rows without a jump count as other inputs: half-wrong labels on images of new classes look like a change.
         """
         since = self.evidence.drift.alert.since
-        return 0.0 if self._wide and since > 2 * CALM_ROWS else self._overlap(int(min(COVERAGE_ROWS, since)))
+        if self._wide and since > 2 * CALM_ROWS:
+            return Overlap(0.0, 0.0)
+        return self._overlap(int(min(COVERAGE_ROWS, since)))
 
-    def _overlap(self, count: int) -> float:
-        """How much so many of the newest stored samples look like older ones; 1 if there are too few to say."""
+    def _overlap(self, count: int) -> Overlap:
+        """How much so many of the newest stored samples look like older ones; wholly if those are too few to say."""
+        if count < FEWEST_COMPARED:
+            return UNKNOWN
         stored = learnable(self.memory.store)
         old = stored[: -int(min(self.evidence.drift.alert.since, NEW_ROWS, len(stored) / 2)) or None]
-        if min(len(old), count) < FEWEST_COMPARED:
-            return 1.0
+        if len(old) < FEWEST_COMPARED:
+            return Overlap(1.0, 0.0)
         old = self.rng.permutation(old)[:count]
         new = self.newest.values[-count:][-len(old) :]
         before = self.frame.scaled(stored_rows(self.memory.store, old), self.spec)
@@ -285,11 +306,11 @@ class Ensemble(StreamLearner):
         return self.weighed_labels(torch.from_numpy(store.labels[at].astype(np.int64)), own)
 
     def weighed_labels(self, y: torch.Tensor, own: torch.Tensor | None) -> Floats | None:
-        """How much samples with these labels count, by their own weights and those of their classes."""
+        """How much samples with these labels count, by their own weights in units and those of their classes."""
         of_class = class_weights(self.class_weight, self.counts)
         if own is None and of_class is None:
             return None
-        weight = torch.ones(len(y)) if own is None else own
+        weight = torch.ones(len(y)) if own is None else own / self.weight_unit
         found: Floats = (weight if of_class is None else weight * of_class[y]).numpy()
         return found
 
@@ -305,6 +326,8 @@ class Ensemble(StreamLearner):
             features=self.map,
             class_weight=self.class_weight,
             rng=self.rng,
+            read=self.stored,
+            weight_unit=self.weight_unit,
         )
 
     def _answered(self, samples: Samples) -> Answered:
@@ -328,20 +351,39 @@ class Ensemble(StreamLearner):
         return MARGIN * change / max(moved, np.finfo(np.float64).tiny)
 
     def discard(self, gone: Bools) -> None:
-        """Take stored samples out of the memory and out of the sums, inside ``all_or_nothing``."""
+        """Take stored samples out of the memory and of the sums of the whole past, inside ``all_or_nothing``.
+
+        Each sum loses only what it holds, exactly up to the precision in which samples are stored. After a concept has
+        recurred or the inputs' scale has moved, nobody knows which older samples the sums hold; and under balanced
+        classes, with what weight. Then ridge regression begins anew with the samples that stay and may be learned.
+        """
         self.begin_batch()
-        taught = gone & (roles(self.memory.store) != HELD_OUT)
+        store = self.memory.store
+        taught = gone & (roles(store) != HELD_OUT)
+        held = taught & self.summed.holds(roles(store))
+        anew = self.summed.unsure(taught) or (self.class_weight == "balanced" and bool(held.any()))
         if taught.any():
-            samples = self.stored(np.flatnonzero(taught))
-            self.members = tuple(member.without(samples) for member in self.members)
-        self.memory.store = self.memory.store.take(~gone)
+            all_of_them, of_sums = (self.stored(np.flatnonzero(each)) for each in (taught, held))
+            self.members = tuple(
+                member.without(of_sums if isinstance(member, Ridge) else all_of_them) for member in self.members
+            )
+        self.memory.store = store.take(~gone)
         self.newest = Newest.of(self.memory.store, self._reader)
+        self.summed = self.summed.after(np.flatnonzero(~gone))
+        if anew:
+            known, past = self.stored(learnable(self.memory.store)), self.past()
+            self.members = tuple(
+                member.restarted(known, past) if isinstance(member, Ridge) else member for member in self.members
+            )
+            self.summed = Summed()
         self.finish_batch()
 
-    def _put_outdated_aside(self, before: tuple[Member, ...], change: Change) -> None:
-        """Stored samples that the sums knew before a change and contradict now rest; those they know now wake up."""
+    def _put_outdated_aside(self, before: tuple[Member, ...], begin: int) -> None:
+        """Of the stored samples before the position ``begin``, those rest that the sums knew before a change and
+        contradict now; those that the sums know now are learned again.
+        """
         place, store = self._roles, self.memory.store
-        at = np.flatnonzero(roles(store) != HELD_OUT)[: -change.rows_after or None][-REASSESSED:]
+        at = np.flatnonzero(roles(store)[:begin] != HELD_OUT)[-REASSESSED:]
         if place is None or not len(at):
             return
         rows, y = self.view(stored_rows(store, at)), store.labels[at].astype(np.int64)
@@ -381,6 +423,8 @@ class Ensemble(StreamLearner):
                 "map": self.map.state_dict(),
                 "members": {member.name: member.state_dict() for member in self.members},
                 "evidence": self.evidence.state_dict(),
+                "summed": self.summed.state_dict(),
+                "weight_unit": self.weight_unit,
             }
 
     def load_parts(self, saved: Saved) -> None:
@@ -389,11 +433,13 @@ class Ensemble(StreamLearner):
         states = saved.part("members")
         self.members = tuple(member.loaded(states.part(member.name)) for member in self.members)
         self.evidence = self.evidence.loaded(saved.part("evidence"))
+        self.weight_unit = saved.number("weight_unit", LEAST_WEIGHT)
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         with self.all_or_nothing():
             super().load_state_dict(state)
             self.begin_batch()
+            self.summed = Summed.from_state(Saved(state, "learner").part("summed"), len(self.memory))
             self.newest = Newest.of(self.memory.store, self._reader)
             known, past = self.stored(learnable(self.memory.store)), self.past()
             self.members = tuple(

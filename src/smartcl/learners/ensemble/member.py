@@ -40,8 +40,9 @@ class Recent:
 
     def last(self, count: int) -> Recent:
         """The newest of them."""
-        weight = None if self.weight is None else self.weight[-count:]
-        return Recent(self.x[-count:], self.values[-count:], self.y[-count:], weight)
+        newest = slice(max(0, len(self) - count), None)
+        weight = None if self.weight is None else self.weight[newest]
+        return Recent(self.x[newest], self.values[newest], self.y[newest], weight)
 
     def some(self, count: int, rng: np.random.Generator) -> Recent:
         """At most so many of them, drawn at random."""
@@ -63,11 +64,15 @@ class Past:
     #: From scaled rows to the features whose sums are kept.
     features: Callable[[Any], Floats]
     rng: np.random.Generator
+    #: Stored samples by their positions.
+    read: Callable[[Ints], Samples]
     #: How much the member that is asked counts: the sum of its weights over that of all.
     share: float = 1.0
     #: Whether the pool's answers are better for having its answers.
     adds: bool = True
     class_weight: ClassWeight = None
+    #: By what the weights stored beside samples are divided.
+    weight_unit: float = 1.0
 
 
 class Member(Protocol):

@@ -51,9 +51,12 @@ class NetworkMember:
             return counted
         learner = copy(self.learner)
         learner.spec, learner.scale, learner.counts, learner.rng = past.spec, past.scale, past.counts, past.rng
-        learner.class_weight, learner.weighted = past.class_weight, "weight" in past.memory.store.extra
+        store = past.memory.store.take(learnable(past.memory.store))
+        if "weight" in store.extra:
+            store = store.with_extra(weight=store.extra["weight"] / np.float32(past.weight_unit))
+        learner.class_weight, learner.weighted = past.class_weight, "weight" in store.extra
         learner.memory = copy(past.memory)
-        learner.memory.store = past.memory.store.take(learnable(past.memory.store))
+        learner.memory.store = store
         learner.model = self.learner.model.copy()
         weight = None if new.weight is None else torch.from_numpy(new.weight)
         with learner.model.drawing(past.rng):

@@ -176,9 +176,15 @@ class Ridge:
         return replace(self, sums=(first, *added), waiting=waiting, rows=self.rows + len(y))
 
     def without(self, gone: Samples) -> Self:
-        """The rows taken out of the sums again: exactly where nothing is forgotten by age."""
+        """These rows, held by the sums of the whole past, taken out of them again.
+
+        Sums that forget by age keep them until then. Snapshots go: they may have been taught by forgotten rows, which
+        their weights do not show.
+        """
+        whole = replace(self, sums=(_folded(self.sums[0], self.waiting), *self.sums[1:]), waiting=(), snapshots=())
+        if not len(gone):
+            return whole
         weight = np.ones(len(gone), np.float32) if gone.weight is None else gone.weight
-        whole = replace(self, sums=(_folded(self.sums[0], self.waiting), *self.sums[1:]), waiting=())
         first = whole.sums[0].with_rows(gone.rows.features, gone.y, -weight)
         return replace(whole, sums=(first, *whole.sums[1:])).solved()
 
@@ -222,7 +228,7 @@ class Ridge:
         elif change.kind == CHANGED:
             first = Sums.empty(first.width, first.products.shape[1], 1.0)
             newest = past.recent.last(change.rows_after)
-            if change.rows_after and len(newest):  # the last 0 of a list are all of it
+            if len(newest):
                 first = first.with_rows(past.features(newest.values), newest.y, newest.weight)
         snapshots = (before, *others)[:SNAPSHOTS]
         return replace(whole, sums=(first, *whole.sums[1:]), snapshots=snapshots).solved()

@@ -39,6 +39,13 @@ PENALTY_ROWS = 1000
 #: Scores of 0 to 1 become log-probabilities times this; the weights learn the rest.
 SHARPNESS = 4.0
 
+# --- linear (linear.py) ---------------------------------------------------------------------------------------------
+
+#: Columns that a sparse row is hashed into, for weights by steps: 0.5 MB for two classes.
+LINEAR_COLUMNS = 2**16
+#: Steps for 50 rows, stored samples that take part in them, and the rate of AdaGrad.
+LINEAR_STEPS, LINEAR_REPLAY, LINEAR_RATE = 5, 100, 0.3
+
 # --- neighbours (neighbours.py) -------------------------------------------------------------------------------------
 
 #: Neighbours asked, and of which numbers of newest rows. Without the 100: moving_squares 53 instead of 87, all others
@@ -78,6 +85,8 @@ NEWEST_ROWS = 250
 CALM_ROWS = 500
 #: The share of the past's inputs still covered by new ones, below which a lead of the short memory means a new task.
 SAME_INPUTS = 0.9
+#: Inputs are surely others if what they cover is below that by so many standard errors.
+SURELY_OTHER = 2.0
 #: Sums kept of the time before a change, to know it again.
 SNAPSHOTS = 2
 
