@@ -9,9 +9,9 @@ import pytest
 from scipy.special import log_softmax
 
 from smartcl.learners.ensemble.evidence import Evidence, Roles
-from smartcl.learners.ensemble.settings import AFTER_JUMP, NEWEST_ROWS, WORTH
+from smartcl.learners.ensemble.settings import AFTER_JUMP, LOOK_COUNTS, NEWEST_ROWS, WORTH
 from smartcl.learners.ensemble.weighting import Answered, Weights
-from smartcl.saved import Saved
+from smartcl.saved import Saved, StateError
 
 ROLES = Roles(whole=0, short=1, snapshot=2)
 
@@ -80,6 +80,26 @@ def test_the_past_counts_where_the_newest_rows_say_nothing_of_it():
     still = there.looked_back(said(rng, labels(rng, 90), (1.0, 3.0)), other_inputs=False)
     assert still.coverage == 1.0
     np.testing.assert_array_equal(still.known.logs, still.present.logs)
+
+
+def test_inputs_are_other_ones_at_once_and_familiar_again_only_after_several_looks():
+    """One look is wrong too often; what a saved state says of it holds."""
+    rng = np.random.default_rng(12)
+    evidence = after_batches(Evidence.none(2, 2), rng, 5, (3.0, 1.0))
+    held = said(rng, labels(rng, 60), (1.0, 3.0))
+    assert evidence.looked_back(held, other_inputs=False).familiar == 1.0
+    other = evidence.looked_back(held, other_inputs=True)
+    assert other.familiar == other.coverage == 0.0
+    looked, looks = other, 0
+    while looked.past.weight.all():
+        looked, looks = looked.looked_back(held, other_inputs=False), looks + 1
+        assert looked.familiar == pytest.approx(looks * LOOK_COUNTS)
+        looked = Evidence.none(2, 2).loaded(Saved(looked.state_dict()))
+        assert looked.familiar == looked.coverage == pytest.approx(looks * LOOK_COUNTS)
+    assert looks == 5
+    assert looked.looked_back(held, other_inputs=True).familiar == 0.0
+    with pytest.raises(StateError, match="familiar must be a finite number from 0 to 1"):
+        evidence.loaded(Saved({**other.state_dict(), "familiar": 1.5}))
 
 
 def test_a_class_that_comes_now_and_then_does_not_stay_away():

@@ -72,6 +72,7 @@ def test_the_newest_of_the_recent_and_some_of_them(weight):
     recent = Recent(X, 2 * X, np.arange(8), weight)
     assert recent.last(3).y.tolist() == [5, 6, 7]
     assert recent.last(20).y.tolist() == list(range(8))
+    assert recent.last(0).y.tolist() == []
     drawn = [recent.some(3, np.random.default_rng(seed)) for seed in range(400)]
     counts = np.bincount(np.concatenate([each.y for each in drawn]), minlength=8)
     assert np.abs(counts - 150).max() < 50
