@@ -48,8 +48,8 @@ def past(
     spec = InputSpec(n_features=x.shape[1], n_classes=n_classes, sparse=sparse.issparse(x))
     counts = replace(ClassCounts.none(n_classes), seen=np.array([10**6] * n_classes if seen is None else seen))
     recent = Recent(x, x, np.asarray(y, dtype=np.int64), None if weight is None else np.asarray(weight, np.float32))
-    rng = np.random.default_rng(seed)
-    return Past(spec, NO_MEMORY, recent, counts, None, lambda values: values, rng, **more)
+    rng, stored = np.random.default_rng(seed), samples(x, y, weight)
+    return Past(spec, NO_MEMORY, recent, counts, None, lambda values: values, rng, stored.taken, **more)
 
 
 def blobs(
