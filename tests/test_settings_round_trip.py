@@ -61,14 +61,14 @@ ARRIVED: dict[str, Callable[[Any], Any]] = {
 
 def chosen_members(learner: Ensemble) -> tuple[str, ...]:
     """The members by name; none where they are the usual ones."""
-    names = tuple(member.name for member in learner.members)
+    names = tuple(member.name for member in learner.parts)
     return () if names == usual_members(learner.spec) else names
 
 
 def stepping(learner: Learner | Ensemble) -> Learner:
     """What takes steps as the settings say: of an ensemble, its robust network."""
     if isinstance(learner, Ensemble):
-        return next(member.learner for member in learner.members if member.name == "robust network")
+        return next(member.learner for member in learner.parts if member.name == "robust network")
     return learner
 
 

@@ -57,10 +57,10 @@ class SmartClassifier(ClassifierMixin, SavedEstimator):  # type: ignore[misc]
     ``predict_proba``. ``fit`` forgets everything and learns the rows in random order.
 
     ``members`` says what the default learner is made of: names (``"ridge"``, ``"logistic"``, ``"linear"``,
-    ``"neighbours"``, ``"trees"``, ``"network"``, ``"robust network"``), classifiers of scikit-learn's kind, and functions
-    ``member(spec, features)`` that make a ``Member``. A classifier learns by ``partial_fit`` where it has it; otherwise
-    it is fitted anew to the newest stored samples when enough rows have come. Its weights are not saved: a loaded model
-    fits it anew from its memory.
+    ``"neighbours"``, ``"trees"``, ``"network"``, ``"robust network"``), classifiers of scikit-learn's kind, and
+    functions ``member(spec, features)`` that make a ``Member``. A classifier learns by ``partial_fit`` where it has it;
+    otherwise it is fitted anew to the newest stored samples when enough rows have come. Its weights are not saved: a
+    loaded model fits it anew from its memory.
 
     ``network`` is a PyTorch module of the user's own in the place of ``hidden``, or a function ``network(spec)`` that
     makes one; ``optimizer(parameters)`` makes an optimizer of torch for it, and ``augment(rows)`` changes the rows of

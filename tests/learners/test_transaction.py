@@ -83,7 +83,7 @@ def test_a_long_call_holds_no_more_than_its_beginning_and_its_last_batch(method:
 def parts_of(learner: Learner | Ensemble) -> list[object]:
     """What every batch replaces as a whole; a network of the ensemble may rest."""
     if isinstance(learner, Ensemble):
-        ridge = next(member for member in learner.members if member.name == "ridge")
+        ridge = next(member for member in learner.parts if member.name == "ridge")
         return [learner.memory, learner.newest, learner.evidence, ridge]
     return [learner.memory, *learner.models]
 

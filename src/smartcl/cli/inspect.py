@@ -51,14 +51,18 @@ def show(result: dict[str, Any]) -> None:
         f"{format_bytes(result['budget_bytes'])}{size}; {precision}; "
         f"{result['features_kept']:,} of {result['features']:,} features kept"
     )
-    say(f"takes {format_bytes(result['model_bytes'])} beside its memory: weights, their average, and what moves them")
+    parts = {name: size for name, size in result["bytes_by_part"].items() if name != "memory" and size}
+    beside = ", ".join(f"{name} {format_bytes(size)}" for name, size in parts.items())
+    say(f"takes {format_bytes(result['model_bytes'])} beside its memory{': ' if beside else ''}{beside}")
     if result["accuracy"] is not None:
         say(f"predicted before learned: {result['accuracy']:.1%}, in the last tenth {result['recent_accuracy']:.1%}")
     if result["doubt"] is not None:
         say(f"doubt about the labels: {result['doubt']:.0%} (0%: every label is believed)")
-    if changes := result["changes_noticed_after_rows"]:
-        say(f"noticed that the world had changed after rows {', '.join(f'{rows:,}' for rows in changes)}")
+    if result["noise_estimate"] is not None:
+        say(f"share of wrong labels: about {result['noise_estimate']:.0%}, by the errors of the surest answers")
     tables = {
+        "Members": _members(result),
+        "Changes of the stream": _changes(result),
         "Remembered": _by_class(result),
         "Remembered by age": _by_age(result),
         "Features the answers hang on": _strongest(result),
@@ -70,6 +74,27 @@ def show(result: dict[str, Any]) -> None:
     say("")
     for line in passed_over_lines(result["passed_over"]):
         say(line)
+
+
+def _members(result: dict[str, Any]) -> Table:
+    table = Table(box=None, pad_edge=False)
+    table.add_column("member")
+    for heading in ("weight", "accuracy on the newest rows", "bytes"):
+        table.add_column(heading, justify="right")
+    for line in result["members"]:
+        accuracy = "" if line["accuracy"] is None else f"{line['accuracy']:.1%}"
+        table.add_row(line["name"], f"{line['weight']:.2f}", accuracy, format_bytes(line["nbytes"]))
+    return table
+
+
+def _changes(result: dict[str, Any]) -> Table:
+    table = Table(box=None, pad_edge=False)
+    table.add_column("after row", justify="right")
+    table.add_column("kind")
+    table.add_column("the better sums were ahead by", justify="right")
+    for line in result["changes"]:
+        table.add_row(f"{line['row']:,}", line["kind"], f"{line['lead']:.1%} ({line['sureness']:.1f} standard errors)")
+    return table
 
 
 def _by_class(result: dict[str, Any]) -> Table:

@@ -8,6 +8,7 @@ import numpy as np
 
 from smartcl.files.influence import influences
 from smartcl.files.table_model import TableModel
+from smartcl.learners.ensemble.ensemble import Ensemble
 
 STRONGEST = 20
 
@@ -56,15 +57,18 @@ def inspection(model: TableModel) -> dict[str, Any]:
         **summary(model),
         "method": model.classifier.method,
         "bytes_per_sample": store.nbytes / len(store) if len(store) else None,
-        "model_bytes": sum(each.nbytes for each in learner.models),
+        "bytes_by_part": learner.bytes_by_part,
+        "model_bytes": sum(learner.bytes_by_part.values()) - store.nbytes,
+        "members": [standing.as_dict() for standing in getattr(learner, "members", ())],
         "precision": "exact" if store.code is None else str(store.code.levels),
         "features_kept": len(store.schema),
         "held_by_class": dict(zip(model.classes, held.tolist(), strict=True)),
         "held_by_age": model.ages.by_rows(progress.rows),
         "offered": learner.memory.offered,
-        "doubt": None if getattr(learner, "given_up", False) else getattr(learner, "doubt", None),
+        "doubt": getattr(learner, "doubt", None),
+        "noise_estimate": learner.evidence.noise if isinstance(learner, Ensemble) else None,
         "drift": drift(model),
-        "changes_noticed_after_rows": list(getattr(learner, "changes", ())),
+        "changes": [change.state_dict() for change in getattr(learner, "changes", ())],
         "accuracy_over_time": [
             {"rows": min((place + 1) * progress.span, progress.rows), "accuracy": right / tested if tested else None}
             for place, (tested, right) in enumerate(progress.spans)

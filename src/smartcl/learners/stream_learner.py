@@ -125,6 +125,12 @@ class StreamLearner(Transactional):
         """From checked rows to probabilities, as things are now."""
         raise NotImplementedError
 
+    @property
+    def bytes_by_part(self) -> dict[str, int]:
+        """The bytes of all that the future depends on: of the memory, and of each part beside it."""
+        models = zip(self.model_names, self.models, strict=True)
+        return {"memory": self.memory.store.nbytes, **{name: model.nbytes for name, model in models}}
+
     def as_module(self) -> PlainNetwork | PlainPool:
         """What predicts, as a plain PyTorch module; a method that does not predict by its network has none."""
         raise ValueError(

@@ -51,7 +51,10 @@ def past(spec=NARROW, adds=True, seen=(10**6, 10**6), stored=40):
     memory.select(memory.candidates(batch, np.ones(spec.n_features, dtype=bool), beside), None, rng)
     counts = replace(ClassCounts.none(2), seen=np.array(seen), total=10**6)
     recent = Recent(x, x, y)
-    return Past(spec, memory, recent, counts, None, lambda values: values, np.random.default_rng(1), adds=adds)
+    stored_samples = Samples(View(torch.from_numpy(x), prepare=lambda x: x, scale=plain, features=lambda v: v), y)
+    return Past(
+        spec, memory, recent, counts, None, lambda v: v, np.random.default_rng(1), stored_samples.taken, adds=adds
+    )
 
 
 def batch_of(spec=NARROW, rows=50, seed=0):

@@ -1,4 +1,4 @@
-"""A classifier of scikit-learn's kind as a member: it learns row by row, or is refitted on the newest stored samples."""
+"""A scikit-learn classifier as a member: it learns row by row, or is refitted on the newest stored samples."""
 
 from __future__ import annotations
 

@@ -31,10 +31,10 @@ from smartcl.learners.ensemble.ridge import Ridge
 from smartcl.learners.ensemble.rows import Floats, Samples, View
 from smartcl.learners.ensemble.sampling import held_out, outdated, recent_share
 from smartcl.learners.ensemble.settings import (
+    ASKED_HELD_OUT,
     CALM_ROWS,
     COVERAGE_FEATURES,
     COVERAGE_ROWS,
-    ENOUGH_HELD_OUT,
     FORGETTING,
     LOOK_ROWS,
     NEIGHBOUR_ROWS,
@@ -42,6 +42,7 @@ from smartcl.learners.ensemble.settings import (
     TREE_ROWS,
     WIDE,
 )
+from smartcl.learners.ensemble.standing import CpuClock, Standing, Standings
 from smartcl.learners.ensemble.summed import Summed, begin_of_newest
 from smartcl.learners.ensemble.weighting import Answered
 from smartcl.learners.model import Model
@@ -103,7 +104,10 @@ class Ensemble(StreamLearner):
         self.trust = trust
         #: The scale and the map by which rows become features; they are found on the first rows.
         self.frame, self.map = Frame.of(self.scale, 0), first_map(spec, seed)
-        self.members = members(spec, self.map)
+        #: The members. ``members`` tells how they stand.
+        self.parts = members(spec, self.map)
+        #: The CPU time that members took here: told, never asked by anything that decides.
+        self.clock = CpuClock()
         for model in self.models:
             model.network.draw_from(self.rng)
         self.evidence = Evidence.none(len(self.experts), spec.n_classes)
@@ -152,7 +156,7 @@ class Ensemble(StreamLearner):
         self.newest = Newest.of(store, self._reader)
         if anew and len(store):
             known, past = self.stored(learnable(store)), self.past()
-            self.members = tuple(member.restarted(known, past) for member in self.members)
+            self.parts = tuple(member.restarted(known, past) for member in self.parts)
             self.summed = Summed()
         elif len(store):
             self.summed = Summed(len(store), mixed=True)
@@ -166,7 +170,7 @@ class Ensemble(StreamLearner):
     def react(self, new: Samples) -> None:
         """After a jump of the errors, look at new rows alone; after a change, go on without what is outdated."""
         if self.evidence.drift.alert.jumped:
-            self.members = tuple(member.after_jump() for member in self.members)
+            self.parts = tuple(member.after_jump() for member in self.parts)
         since = self.evidence.drift.alert.since
         if self._wide and since < CALM_ROWS:
             return  # too few rows to tell other inputs from other labels
@@ -174,8 +178,8 @@ class Ensemble(StreamLearner):
         if change is None:
             return
         self.evidence = self.evidence.noted(change)
-        before, past = self.members, self.past()
-        self.members = tuple(member.after_change(change, past) for member in self.members)
+        before, past = self.parts, self.past()
+        self.parts = tuple(member.after_change(change, past) for member in self.parts)
         if change.kind in (CHANGED, RECURRED):
             store = self.memory.store
             begin = begin_of_newest(store, change.rows_after)
@@ -185,12 +189,12 @@ class Ensemble(StreamLearner):
 
     def teach(self, new: Samples) -> None:
         """Every member learns."""
-        past, adds = self.past(), self.evidence.adds
+        past, adds, taught = self.past(), self.evidence.adds, []
         with flushed_denormals():
-            self.members = tuple(
-                member.learn(new, replace(past, share=share, adds=member.name in adds))
-                for member, share in zip(self.members, self.shares, strict=True)
-            )
+            for member, share in zip(self.parts, self.shares, strict=True):
+                with self.clock.of(member.name):
+                    taught.append(member.learn(new, replace(past, share=share, adds=member.name in adds)))
+        self.parts = tuple(taught)
 
     def remember(self, batch: Batch, role: NDArray[np.uint8]) -> Observation:
         """Store the batch; over budget, part of the room is for the newest samples, part for all of the past."""
@@ -216,7 +220,7 @@ class Ensemble(StreamLearner):
         self.evidence = self.evidence.asked_who_adds(self._networks)
         asked = np.flatnonzero(roles(store) == HELD_OUT)
         if len(asked):
-            held = self.stored(self.rng.permutation(asked)[:ENOUGH_HELD_OUT])
+            held = self.stored(self.rng.permutation(asked)[:ASKED_HELD_OUT])
             other = self._wide and self._overlap(COVERAGE_ROWS).share < SAME_INPUTS
             self.evidence = self.evidence.looked_back(self._answered(held), other)
 
@@ -247,8 +251,11 @@ class Ensemble(StreamLearner):
 
     def answers(self, rows: View) -> Floats:
         """What every expert says: log-probabilities ``[row, expert, class]``."""
-        past = self.past()
-        return np.concatenate([member.answers(rows, past) for member in self.members], axis=1)
+        past, found = self.past(), []
+        for member in self.parts:
+            with self.clock.of(member.name):
+                found.append(member.answers(rows, past))
+        return np.concatenate(found, axis=1)
 
     def classify(self) -> Callable[[Rows], torch.Tensor]:
         return lambda x: torch.from_numpy(self.evidence.probabilities(self.answers(self.view(x)))).float()
@@ -259,18 +266,18 @@ class Ensemble(StreamLearner):
     @property
     def experts(self) -> list[str]:
         """The names of all answers that are weighed."""
-        return [f"{member.name}: {expert}" for member in self.members for expert in member.experts]
+        return [f"{member.name}: {expert}" for member in self.parts for expert in member.experts]
 
     @property
     def _slices(self) -> list[slice]:
         """Where each member's experts are among all."""
-        ends = np.cumsum([len(member.experts) for member in self.members]).tolist()
+        ends = np.cumsum([len(member.experts) for member in self.parts]).tolist()
         return [slice(start, end) for start, end in pairwise([0, *ends])]
 
     @property
     def _networks(self) -> dict[str, slice]:
         """The members that take steps now, and where their experts are."""
-        pairs = zip(self.members, self._slices, strict=True)
+        pairs = zip(self.parts, self._slices, strict=True)
         return {member.name: part for member, part in pairs if isinstance(member, NetworkMember) and not member.resting}
 
     @property
@@ -279,6 +286,27 @@ class Ensemble(StreamLearner):
         parts = [float(self.evidence.weights.experts[part].sum()) for part in self._slices]
         total = sum(parts)
         return [part / total if total else 1 / len(parts) for part in parts]
+
+    @property
+    def members(self) -> Standings:
+        """How each member stands: its weight, how often it is right, its bytes, its share of the CPU."""
+        present, taken = self.evidence.present, self.clock.shares()
+        return Standings(
+            Standing(
+                member.name,
+                share,
+                self.evidence.weights.accuracy(present, part) if len(present) else None,
+                member.nbytes,
+                taken.get(member.name),
+            )
+            for member, part, share in zip(self.parts, self._slices, self.shares, strict=True)
+        )
+
+    @property
+    def bytes_by_part(self) -> dict[str, int]:
+        own = self.evidence.nbytes + self.frame.nbytes + self.map.nbytes
+        parts = {member.name: member.nbytes for member in self.parts}
+        return {"memory": self.memory.store.nbytes, **parts, "weighing and scales": own}
 
     @property
     def changes(self) -> tuple[Change, ...]:
@@ -364,16 +392,16 @@ class Ensemble(StreamLearner):
         anew = self.summed.unsure(taught) or (self.class_weight == "balanced" and bool(held.any()))
         if taught.any():
             all_of_them, of_sums = (self.stored(np.flatnonzero(each)) for each in (taught, held))
-            self.members = tuple(
-                member.without(of_sums if isinstance(member, Ridge) else all_of_them) for member in self.members
+            self.parts = tuple(
+                member.without(of_sums if isinstance(member, Ridge) else all_of_them) for member in self.parts
             )
         self.memory.store = store.take(~gone)
         self.newest = Newest.of(self.memory.store, self._reader)
         self.summed = self.summed.after(np.flatnonzero(~gone))
         if anew:
             known, past = self.stored(learnable(self.memory.store)), self.past()
-            self.members = tuple(
-                member.restarted(known, past) if isinstance(member, Ridge) else member for member in self.members
+            self.parts = tuple(
+                member.restarted(known, past) if isinstance(member, Ridge) else member for member in self.parts
             )
             self.summed = Summed()
         self.finish_batch()
@@ -387,7 +415,7 @@ class Ensemble(StreamLearner):
         if place is None or not len(at):
             return
         rows, y = self.view(stored_rows(store, at)), store.labels[at].astype(np.int64)
-        knew, knows = self.whole_past(before, rows), self.whole_past(self.members, rows)
+        knew, knows = self.whole_past(before, rows), self.whole_past(self.parts, rows)
         changed = roles(store).copy()
         changed[at[outdated(knew, knows, y)]] = DORMANT
         changed[at[knows.argmax(axis=1) == y]] = REPLAYED
@@ -404,13 +432,13 @@ class Ensemble(StreamLearner):
 
     @property
     def models(self) -> tuple[Model, ...]:
-        return tuple(member.learner.model for member in self.members if isinstance(member, NetworkMember))
+        return tuple(member.learner.model for member in self.parts if isinstance(member, NetworkMember))
 
     def add_classes(self, n_classes: int) -> None:
         """Make room for classes first seen now."""
         with self.all_or_nothing():
             self.begin_batch()
-            self.members = tuple(member.widened(n_classes, self.rng) for member in self.members)
+            self.parts = tuple(member.widened(n_classes, self.rng) for member in self.parts)
             self.evidence = self.evidence.widened(n_classes)
             self.spec = replace(self.spec, n_classes=n_classes)
             self.finish_batch()
@@ -421,7 +449,7 @@ class Ensemble(StreamLearner):
                 **super().state_dict(),
                 "frame": self.frame.state_dict(),
                 "map": self.map.state_dict(),
-                "members": {member.name: member.state_dict() for member in self.members},
+                "members": {member.name: member.state_dict() for member in self.parts},
                 "evidence": self.evidence.state_dict(),
                 "summed": self.summed.state_dict(),
                 "weight_unit": self.weight_unit,
@@ -431,7 +459,7 @@ class Ensemble(StreamLearner):
         self.frame = Frame.from_state(saved.part("frame"), self.spec)
         self.map = self.map.loaded(saved.part("map"))
         states = saved.part("members")
-        self.members = tuple(member.loaded(states.part(member.name)) for member in self.members)
+        self.parts = tuple(member.loaded(states.part(member.name)) for member in self.parts)
         self.evidence = self.evidence.loaded(saved.part("evidence"))
         self.weight_unit = saved.number("weight_unit", LEAST_WEIGHT)
 
@@ -442,8 +470,8 @@ class Ensemble(StreamLearner):
             self.summed = Summed.from_state(Saved(state, "learner").part("summed"), len(self.memory))
             self.newest = Newest.of(self.memory.store, self._reader)
             known, past = self.stored(learnable(self.memory.store)), self.past()
-            self.members = tuple(
-                member.restarted(known, past) if isinstance(member, Classifier) else member for member in self.members
+            self.parts = tuple(
+                member.restarted(known, past) if isinstance(member, Classifier) else member for member in self.parts
             )
             self.finish_batch()
 
@@ -486,7 +514,7 @@ class _WholePast:
 
     def features(self, index: Ints, layer: str) -> torch.Tensor:
         rows = self._learner.view(stored_rows(self._candidates, self._fitting[index]))
-        return torch.from_numpy(self._learner.whole_past(self._learner.members, rows))
+        return torch.from_numpy(self._learner.whole_past(self._learner.parts, rows))
 
 
 def distance(answers: torch.Tensor, others: torch.Tensor) -> float:

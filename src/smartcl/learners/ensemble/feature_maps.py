@@ -42,6 +42,11 @@ class FeatureMap(Protocol):
         """How many of the first features are the constant and the values themselves; 1 without the values."""
         ...
 
+    @property
+    def nbytes(self) -> int:
+        """What of it is kept: no features that a seed says."""
+        ...
+
     def __call__(self, rows: Any) -> Floats: ...
 
     def state_dict(self) -> dict[str, Any]: ...
@@ -134,6 +139,10 @@ class RandomFeatures:
         depth = 1 + np.arange(STEP_FEATURES) % DEPTH
         return columns, signs, np.arange(DEPTH) >= depth[:, None]
 
+    @property
+    def nbytes(self) -> int:
+        return self.thresholds.nbytes
+
     def state_dict(self) -> dict[str, Any]:
         return {
             "seed": self.seed,
@@ -171,6 +180,10 @@ class HashedColumns:
     @property
     def linear(self) -> int:
         return 1
+
+    @property
+    def nbytes(self) -> int:
+        return 0
 
     def state_dict(self) -> dict[str, Any]:
         return {"seed": self.seed}

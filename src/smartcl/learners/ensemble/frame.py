@@ -70,6 +70,10 @@ class Frame:
             return values.float().numpy() if spec.dtype == "uint8" else compressed(values.numpy())
         return compressed((x.numpy().astype(np.float64) - self.centre) / self.width)
 
+    @property
+    def nbytes(self) -> int:
+        return self.centre.nbytes + self.width.nbytes
+
     def state_dict(self) -> dict[str, Any]:
         return {"centre": self.centre, "width": self.width, "rows": self.rows}
 

@@ -97,8 +97,8 @@ AWAY = 0.02
 
 #: One row in so many is held out of learning, until so many are held; then one in so many.
 HELD_OUT_ONE_IN, ENOUGH_HELD_OUT, LATER_ONE_IN = 20, 100, 50
-#: Rows between two looks at the held-out rows of the past.
-LOOK_ROWS = 250
+#: Rows between two looks at held-out rows of the past, and at most so many are looked at.
+LOOK_ROWS, ASKED_HELD_OUT = 250, 300
 #: One look that finds the inputs of the past again counts for so much, and from here on they are familiar: a single
 #: look is wrong too often (one in four on images with half of the labels wrong).
 LOOK_COUNTS, FAMILIAR = 0.1, 0.5

@@ -175,6 +175,13 @@ class Weights:
         mean = float(share @ rise)
         return mean, float(np.sqrt(np.square(share) @ np.square(rise - mean)))
 
+    def accuracy(self, answered: Answered, experts: slice) -> float:
+        """How often these experts alone are right, by their weights; all alike if they have none."""
+        own = self.experts[experts]
+        logs = answered.logs[:, experts]
+        pooled = np.tensordot(logs, own if own.any() else np.ones_like(own), axes=(1, 0))
+        return float((pooled.argmax(axis=1) == answered.y).mean())
+
     def widened(self, n_classes: int) -> Weights:
         return replace(self, classes=np.pad(self.classes, (0, n_classes - len(self.classes))))
 
