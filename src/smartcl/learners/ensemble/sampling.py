@@ -28,7 +28,7 @@ def recent_share(coverage: float) -> float:
     """The share of the memory's room for the newest samples: large where they cover the inputs of the past.
 
     >>> round(recent_share(1.0), 2), recent_share(0.0)
-    (0.9, 0.3)
+    (0.9, 0.1)
     """
     return LEAST_RECENT + (MOST_RECENT - LEAST_RECENT) * coverage
 

@@ -57,6 +57,8 @@ NEIGHBOUR_ROWS = (100, 500, 2000)
 
 #: Trees of so many leaves, refitted after so many rows on so many of the newest: 15 ms a fit for two classes.
 TREES, LEAVES, REFIT_ROWS, TREE_ROWS = 60, 15, 250, 3000
+#: Trees that have less than this share of all weights are refitted ever more seldom.
+IDLE_SHARE = 0.1
 
 # --- weighting and calibration (weighting.py, calibration.py) -------------------------------------------------------
 
