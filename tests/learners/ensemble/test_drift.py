@@ -19,7 +19,7 @@ from smartcl.learners.ensemble.drift import (
     Overlap,
     overlap,
 )
-from smartcl.learners.ensemble.settings import RECENT_ROWS, SAME_INPUTS, SURE
+from smartcl.learners.ensemble.settings import BATCH_ROWS, RECENT_ROWS, SAME_INPUTS, SURE
 from smartcl.saved import Saved, StateError
 
 ROWS = 50
@@ -240,7 +240,7 @@ def test_overlap_is_twice_the_error_of_leaving_each_row_out(width, shift):
     both = np.concatenate([new, old]).astype(np.float64)
     both -= both.mean(axis=0)
     y = np.repeat([1, 0], 20)
-    model = RidgeClassifier(10 * np.square(both).mean())
+    model = RidgeClassifier(BATCH_ROWS * np.square(both).mean())
     told = cross_val_predict(model, both, y, cv=LeaveOneOut()) == y
     assert overlap(new, old).share == pytest.approx(min(1.0, 2 * (1 - told.mean())), abs=1e-9)
 

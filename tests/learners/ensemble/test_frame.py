@@ -64,7 +64,7 @@ def test_it_is_due_each_time_twice_as_many_rows_have_come_until_it_is_settled():
             at.append(count)
     assert all(later >= 2 * sooner for sooner, later in pairwise(at))
     assert at[0] == 50
-    assert SETTLED_ROWS <= at[-1] < 2 * SETTLED_ROWS
+    assert SETTLED_ROWS / 2 < at[-1] <= SETTLED_ROWS
 
 
 def test_later_only_features_of_another_unit_follow():

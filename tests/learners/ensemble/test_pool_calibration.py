@@ -131,3 +131,13 @@ def test_a_saved_state_reads_back_and_damage_is_refused():
     np.testing.assert_array_equal(again.applied(said), calibration.applied(said))
     with pytest.raises(StateError, match="right"):
         Calibration.from_state(Saved({**calibration.state_dict(), "right": np.zeros(3)}))
+
+
+def test_the_first_choice_stays_the_first_in_single_precision_too():
+    """Answers are given in single precision, where the two likeliest classes must not become equal."""
+    rng = np.random.default_rng(0)
+    sure = Calibration(np.full(1000, 0.95), np.zeros(1000), np.ones(1000))  # it was sure and never right
+    shares = rng.dirichlet(np.full(5, 0.3), size=2000)
+    second = np.sort(shares, axis=1)[:, -2]
+    assert (second > 0.2).any()
+    np.testing.assert_array_equal(sure.applied(shares).astype(np.float32).argmax(axis=1), shares.argmax(axis=1))

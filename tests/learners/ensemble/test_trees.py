@@ -161,6 +161,8 @@ def test_without_lightgbm_there_is_one_warning_and_the_ensemble_goes_on():
 def test_trees_that_cannot_be_read_here_are_kept_for_where_they_can():
     x, y = blobs(RNG(8), 200)
     with pytest.warns(UserWarning, match="without trees"):
-        loaded = Trees().loaded(Saved({"text": "tree", "classes": [0, 1], "rows": 10, "fitted_at": 5}))
-    assert loaded.state_dict() == {"text": "tree", "classes": [0, 1], "rows": 10, "fitted_at": 5}
+        loaded = Trees().loaded(
+            Saved({"text": "tree", "classes": [0, 1], "rows": 10, "fitted_at": 5, "wait": LOOK_ROWS})
+        )
+    assert loaded.state_dict() == {"text": "tree", "classes": [0, 1], "rows": 10, "fitted_at": 5, "wait": LOOK_ROWS}
     np.testing.assert_allclose(shares(loaded, x, past(x, y)), 0.5)

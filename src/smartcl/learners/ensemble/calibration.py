@@ -72,8 +72,8 @@ class Calibration:
         others = shares.copy()
         others[rows, first] = 0.0
         second = others.max(axis=1)
-        # the first choice stays the first: as much as it must have for that
-        wanted = np.maximum(wanted, second / (second + 1 - sure + 1e-12) + 1e-9)
+        # the first choice stays the first: as much as it must have for that, also in single precision
+        wanted = np.maximum(wanted, second / (second + 1 - sure + 1e-12) + 1e-6)
         corrected: Doubles = others * ((1 - wanted) / np.maximum(1 - sure, 1e-12))[:, None]
         corrected[rows, first] = wanted
         corrected /= corrected.sum(axis=1, keepdims=True)

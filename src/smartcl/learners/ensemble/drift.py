@@ -135,7 +135,7 @@ class Alert:
 class Overlap(NamedTuple):
     """How much new rows look like older ones, an estimate, and its standard error.
 
-    >>> Overlap(0.6, 0.1).surely_other, Overlap(0.8, 0.1).surely_other
+    >>> Overlap(0.5, 0.1).surely_other, Overlap(0.8, 0.1).surely_other
     (True, False)
     """
 

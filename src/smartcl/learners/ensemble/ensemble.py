@@ -362,14 +362,21 @@ class Ensemble(StreamLearner):
         return {"role": np.full(len(batch), REPLAYED, dtype=np.uint8)}
 
     def told_apart(self, samples: SampleStore, coarse: SampleStore) -> float:
-        """How many times as much coarser values change the answers to these samples as a batch of learning does."""
+        """How many times as much coarser values change the answers to these samples as a batch of learning does.
+
+        Of the pool's answers and those of the sums, whichever changes more: sums learn rows as they come.
+        """
         if self.memory.offered < RECENT_ROWS:
             return np.inf
         index = np.arange(len(samples))
-        classify = self.classify()
-        change = distance(*(classify(stored_rows(store, index)) for store in (samples, coarse)))
+        exact, rounded = (self.view(stored_rows(store, index)) for store in (samples, coarse))
+        answered = [self.answers(rows) for rows in (exact, rounded)]
+        pooled = [torch.from_numpy(self.evidence.probabilities(logs)) for logs in answered]
+        change = distance(*pooled)
+        if self._roles is not None:
+            change = max(change, distance(*(torch.from_numpy(np.exp(logs[:, self._roles.whole])) for logs in answered)))
         with self.finished() as before:
-            moved = distance(before.classify()(stored_rows(samples, index)), classify(stored_rows(samples, index)))
+            moved = distance(before.classify()(stored_rows(samples, index)).double(), pooled[0])
         return change / max(moved, np.finfo(np.float64).tiny)
 
     def discard(self, gone: Bools) -> None:
