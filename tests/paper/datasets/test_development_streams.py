@@ -26,6 +26,9 @@ MADE = {
     "centroids-wrong-labels": (4000, 8, 4),
     "digits-by-class": (1797, 64, 10),
     "made-texts": (1200, 20_000, 2),
+    "rules-20kB": (4000, 6, 3),
+    "digits-by-class-20kB": (1797, 64, 10),
+    "centroids-wrong-labels-20kB": (4000, 8, 4),
 }
 REAL = {"covtype-late": 200_000, "flights-late": 100_000, "moving-squares": 0, "sea-big": 24_000}
 
@@ -52,6 +55,7 @@ def test_a_made_stream_comes_from_its_seed_alone(name: str) -> None:
     assert first.classes == classes
     assert set(first.y.tolist()) == set(range(classes))
     assert first.learned == rows
+    assert first.memory == ("20kB" if name.endswith("20kB") else "100kB")
     np.testing.assert_array_equal(dense(first), dense(again))
     np.testing.assert_array_equal(first.taught, again.taught)
     assert not np.array_equal(dense(first), dense(other))

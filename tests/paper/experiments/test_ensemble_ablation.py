@@ -152,7 +152,7 @@ def with_changes(changes: dict[tuple[str, int], float], seconds: float = 1.0) ->
 def test_worth_by_hand() -> None:
     worth = worth_of("part", with_changes({("a", 1): -0.2, ("a", 2): -0.4, ("b", 1): 0.1, ("b", 2): 0.1}))
     assert worth is not None
-    assert worth.pairs == 4
+    assert (worth.pairs, worth.affected) == (4, 4)
     assert worth.change == pytest.approx(-0.1)
     # deviations from the mean: -0.1, -0.3, 0.2, 0.2; squares add up to 0.18; 0.18 / 3 / 4
     assert worth.error == pytest.approx(math.sqrt(0.18 / 3 / 4))
@@ -177,6 +177,14 @@ def test_the_rule_of_decision(changes: dict[tuple[str, int], float], verdict: st
     worth = worth_of("part", with_changes(changes))
     assert worth is not None
     assert worth.verdict == verdict
+
+
+def test_pairs_with_the_same_answers_are_told_apart() -> None:
+    runs = with_changes({("a", 1): 0.0, ("a", 2): 0.0, ("b", 1): 0.1})
+    runs[Key("a", "part", 1)] = runs[Key("a", "all", 1)]  # the others differ in accuracy or log loss
+    worth = worth_of("part", runs)
+    assert worth is not None
+    assert (worth.pairs, worth.affected) == (3, 2)
 
 
 def test_only_pairs_count() -> None:

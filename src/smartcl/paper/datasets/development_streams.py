@@ -6,7 +6,7 @@ Real tables begin at rows that no table shows. All other streams are made with N
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -26,7 +26,10 @@ Sparse = sparse.csr_array[Any, tuple[int, int]]
 #: No table uses this seed or a larger one.
 FIRST_SEED = 100
 
-#: Rows of a stream. All streams together take about 40 CPU seconds.
+#: The memory of the tables of streams, and that of streams on which the choice of what is kept is to count.
+MEMORY, LITTLE_MEMORY = "100kB", "20kB"
+
+#: Rows of a stream. All streams together take about 50 CPU seconds.
 ROWS = 4000
 #: Rows of streams whose rows take longer than those of the others.
 FEWER_ROWS = 2000
@@ -43,7 +46,7 @@ TEXTS, WORDS, WORDS_IN_A_TEXT = 1200, 20_000, 30
 
 @dataclass(frozen=True, eq=False)
 class DevelopmentStream:
-    """Rows in their order, their clean labels ``y``, and the labels that are learned.
+    """Rows in their order, their clean labels ``y``, and the labels that are learned, in a memory of so many bytes.
 
     Rows from ``learned`` on are only answered. If there are such rows, they alone are scored.
     """
@@ -53,6 +56,7 @@ class DevelopmentStream:
     taught: Labels
     classes: int
     learned: int
+    memory: str = MEMORY
 
     @classmethod
     def of(cls, X: Any, y: NDArray[Any], taught: Labels | None = None, learned: int | None = None) -> DevelopmentStream:
@@ -64,7 +68,11 @@ class DevelopmentStream:
     def with_wrong_labels(self, seed: int) -> DevelopmentStream:
         """The same rows, but a share of the labels that are learned is redrawn at random."""
         taught = redraw_label(self.y, self.classes, WRONG, np.random.default_rng([seed, 1]))
-        return DevelopmentStream(self.X, self.y, taught, self.classes, self.learned)
+        return replace(self, taught=taught)
+
+    def in_little_memory(self) -> DevelopmentStream:
+        """The same stream in a memory that is soon full: in the usual one most of these short streams fit whole."""
+        return replace(self, memory=LITTLE_MEMORY)
 
 
 # --- real tables ------------------------------------------------------------------------------------------------------
@@ -252,4 +260,7 @@ DEVELOPMENT_STREAMS: dict[str, Callable[[int], DevelopmentStream]] = {
     "digits-by-class": digits_by_class,
     "images-by-class": images_by_class,
     "made-texts": made_texts,
+    "rules-20kB": lambda seed: axis_parallel_rules(seed).in_little_memory(),
+    "digits-by-class-20kB": lambda seed: digits_by_class(seed).in_little_memory(),
+    "centroids-wrong-labels-20kB": lambda seed: moving_centroids(seed).with_wrong_labels(seed).in_little_memory(),
 }

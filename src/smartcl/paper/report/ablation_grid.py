@@ -7,7 +7,7 @@ from typing import Any
 from smartcl.paper.report.grid import Cell, Grid
 
 HEADS = (
-    *("off", "pairs of runs", "accuracy, points", "standard error", "worst stream", "its accuracy, points"),
+    *("off", "pairs of runs", "affected", "accuracy, points", "standard error", "worst stream", "its accuracy, points"),
     *("log loss", "CPU time", "verdict"),
 )
 
@@ -24,6 +24,7 @@ def _line(worth: dict[str, Any]) -> tuple[Cell, ...]:
     return (
         Cell.of(worth["variant"]),
         Cell.of(worth["pairs"], 0),
+        Cell.of(worth["affected"], 0),
         Cell(f"{worth['change']:+.2f}", worth["change"]),
         Cell.of(error),
         Cell.of(worth["worst_stream"]),
