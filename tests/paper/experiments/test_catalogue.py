@@ -46,7 +46,7 @@ def test_a_run_loads_no_report_and_a_printed_table_no_matplotlib(tmp_path: Path)
 
 def test_all_is_everything_but_the_tuning_and_what_needs_the_peers() -> None:
     every = find_artefacts("all")
-    assert every.keys() == {*TABLES, *FIGURES} - {"table3-tuning", "events-tuning", "streams"}
+    assert every.keys() == {*TABLES, *FIGURES} - {"table3-tuning", "events-tuning", "streams", "ablation-ensemble"}
 
 
 def test_every_name_is_found_and_no_other() -> None:

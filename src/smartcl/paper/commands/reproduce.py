@@ -20,6 +20,7 @@ from smartcl.cli.screen import screen
 from smartcl.cli.usage import arguments_checked, json_text
 from smartcl.errors import extra
 from smartcl.files.outputs import check_writable
+from smartcl.paper.commands.ablation_runs import make_runs
 from smartcl.paper.commands.sweep_progress import describe, sweep_progress
 from smartcl.paper.datasets.registry import sources_here
 from smartcl.paper.experiments.catalogue import Artefact, artefact_data, find_artefacts, known_names, quick
@@ -31,7 +32,6 @@ from smartcl.paper.experiments.results import ResultFolder
 from smartcl.paper.experiments.run import run
 from smartcl.paper.experiments.spec import RunSpec
 from smartcl.paper.experiments.sweep import missing, sweep
-from smartcl.paper.experiments.table import Table
 from smartcl.paper.experiments.tensorboard import prepare_tensorboard, write_events
 from smartcl.paper.experiments.unseen_tables import FRESH_SEED
 
@@ -78,9 +78,13 @@ def reproduce(
         if name == "all" and (rows or columns):
             raise ValueError("--row and --column go with one table or figure, not with all")
         artefacts = {
-            each: replace(artefact, tables=tuple(_part(table, small, rows, columns) for table in artefact.tables))
-            for each, artefact in find_artefacts(name).items()
+            each: _part(artefact, small, rows or [], columns or []) for each, artefact in find_artefacts(name).items()
         }
+        ablation = artefacts[name].ablation if name in artefacts and not show else None
+        if ablation is not None and engine != "local":
+            raise ValueError(f"{name} runs on this machine only: leave --engine out")
+        if ablation is not None and data is not None:
+            raise ValueError(f"{name} reads its data from the cache: set SMARTCL_DATA instead of --data")
         if tensorboard is not None:
             prepare_tensorboard(tensorboard)
     folder = ResultFolder(results)
@@ -89,7 +93,7 @@ def reproduce(
     written = [] if show else [each for each, artefact in artefacts.items() if artefact.files]
     with arguments_checked():
         for target in (results, *([out] if written else [])):
-            if wanted:
+            if wanted or ablation is not None:
                 check_writable(target)
         _check_extras(wanted, [artefacts[each] for each in written])
         check_there(wanted, data)
@@ -99,6 +103,9 @@ def reproduce(
         specs = _specs(artefacts, seeds)
         wanted = missing(specs, folder)
     failures = _run(wanted, folder, _engine(engine, address, workers), data) if wanted else {}
+    failed = {describe(spec): reason for spec, reason in failures.items()}
+    if ablation is not None:
+        failed |= make_runs(ablation, results, seeds, workers)
     said = {each: artefact_data(each, artefact, seeds, folder) for each, artefact in artefacts.items()}
     if as_json:
         print(json_text(list(said.values()) if name == "all" else said[name]))
@@ -114,9 +121,9 @@ def reproduce(
             write_events({**result, "spec": spec.as_dict()}, tensorboard)
         runs = "1 run" if len(there) == 1 else f"{len(there)} runs"
         print(f"written: event files of {runs} below {tensorboard}", file=sys.stderr)
-    for spec, reason in failures.items():
-        say(f"failed: {describe(spec)}: {reason}")
-    if failures:
+    for made, reason in failed.items():
+        say(f"failed: {made}: {reason}")
+    if failed:
         raise typer.Exit(1)
 
 
@@ -129,8 +136,10 @@ def _learned_from(sources: dict[str, str], artefact: Artefact) -> Artefact:
     return replace(artefact, tables=tuple(replace(table, sources=sources) for table in artefact.tables))
 
 
-def _part(table: Table, small: bool, rows: list[str] | None, columns: list[str] | None) -> Table:
-    return (quick(table) if small else table).part(rows or [], columns or [])
+def _part(artefact: Artefact, small: bool, rows: list[str], columns: list[str]) -> Artefact:
+    tables = ((quick(table) if small else table).part(rows, columns) for table in artefact.tables)
+    ablation = None if artefact.ablation is None else artefact.ablation.part(rows, columns, small)
+    return replace(artefact, tables=tuple(tables), ablation=ablation)
 
 
 def _engine(kind: str, address: str | None, workers: int | None) -> Engine:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from smartcl.paper.experiments.default_tables import CLASSES_TABLE, DEFAULT_TABLE
+from smartcl.paper.experiments.ensemble_ablation import Ablation
 from smartcl.paper.experiments.keywords import KEYWORD_RUNS, keyword_data
 from smartcl.paper.experiments.own_tables import OWN_TABLES
 from smartcl.paper.experiments.paper_tables import PAPER_TABLES
@@ -41,13 +42,14 @@ TABLES: dict[str, Table] = {
 class Artefact:
     """``data`` is made of the results of the tables; ``files`` are the endings of what is written of it.
 
-    ``routine`` artefacts belong to ``all``.
+    ``routine`` artefacts belong to ``all``. An ``ablation`` makes runs of its own, that are in no table.
     """
 
     tables: tuple[Table, ...]
     data: Callable[[Counted, ResultFolder], dict[str, Any]] | None = None
     files: tuple[str, ...] = ()
     routine: bool = True
+    ablation: Ablation | None = None
 
     @property
     def drawn(self) -> bool:
@@ -66,6 +68,7 @@ FIGURES: dict[str, Artefact] = {
     "streams": Artefact((STREAM_RUNS,), streams_data, ("csv", "svg"), routine=False),
     "table3-tuning": Artefact((STRENGTH_RUNS,), strength_data, ("json",), routine=False),
     "events-tuning": Artefact((STEP_RUNS,), step_data, routine=False),
+    "ablation-ensemble": Artefact((), routine=False, ablation=Ablation()),
 }
 
 
@@ -97,6 +100,8 @@ def artefact_data(name: str, artefact: Artefact, seeds: int | None, results: Res
     """All that the result files say of it, as plain values; of a table of the paper, paired differences too."""
     counted = [(table, seeds or table.seeds) for table in artefact.tables]
     tables = [table_data(table, count, results) for table, count in counted]
+    if artefact.ablation is not None:
+        return {"figure": name, "tables": tables, **artefact.ablation.data(results.folder, seeds)}
     if artefact.data is None:
         [(table, count)] = counted
         return {**tables[0], "paired": paired_differences(table, count, results)}

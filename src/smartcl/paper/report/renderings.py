@@ -15,6 +15,7 @@ from smartcl.paper.experiments.keywords import KeywordStudy
 from smartcl.paper.experiments.measures import format_value
 from smartcl.paper.experiments.samples_held import HeldSamples
 from smartcl.paper.experiments.tuning import write_strengths
+from smartcl.paper.report.ablation_grid import ablation_grid
 from smartcl.paper.report.bytes_figure import write_bytes
 from smartcl.paper.report.keywords_figure import keyword_grid, write_keywords
 from smartcl.paper.report.samples_figure import write_samples
@@ -74,6 +75,10 @@ def steps_text(data: Data) -> list[RenderableType]:
     return [*lines, f"chosen by AUC: {data['chosen']} steps a batch"]
 
 
+def ablation_text(data: Data) -> list[RenderableType]:
+    return [ablation_grid(data).terminal(), f"ensemble/settings.py has {data['numbers']} names of numbers."]
+
+
 RENDERINGS: dict[str, Rendering] = {
     "keywords": Rendering(keywords_text, write_studies),
     "figure-samples": Rendering(write=write_curves),
@@ -83,6 +88,7 @@ RENDERINGS: dict[str, Rendering] = {
     "streams": Rendering(streams_text, write_streams),
     "table3-tuning": Rendering(strengths_text, write_strengths),
     "events-tuning": Rendering(steps_text),
+    "ablation-ensemble": Rendering(ablation_text),
 }
 
 

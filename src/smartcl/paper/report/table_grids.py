@@ -131,6 +131,8 @@ def missing_grid(runs: Runs) -> Grid:
     lines: list[tuple[Cell, ...]] = []
     tidy: list[tuple[object, ...]] = [("name", "row", "column", "runs", "of")]
     for name, artefact in known_artefacts().items():
+        if not artefact.tables:
+            continue  # its runs are in a file of its own
         held = [
             (row.label, column, len(runs.of_cell(table, row, column)), table.seeds_of(row))
             for table in artefact.tables
