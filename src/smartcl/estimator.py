@@ -18,7 +18,6 @@ from smartcl.data.batch import Batch, Ints
 from smartcl.data.spec import InputSpec
 from smartcl.encoding import Encoder, Encoding, encoded
 from smartcl.estimator_input import (
-    USUAL_METHOD,
     Given,
     as_array,
     check_batch_size,
@@ -38,6 +37,7 @@ from smartcl.learners.factory import Factory, Method
 from smartcl.learners.forgetting import forget_samples
 from smartcl.learners.ids import ids_of, kept_ids
 from smartcl.learners.methods import registered_name
+from smartcl.learners.names import USUAL_METHOD
 from smartcl.learners.stream_learner import StreamLearner
 from smartcl.memory.schematic_memory import SchematicMemory
 from smartcl.network.torch_optim import MakeOptimizer

@@ -16,6 +16,7 @@ from smartcl.data.spec import InputSpec
 from smartcl.learners.checks import TOO_LARGE, all_finite
 from smartcl.learners.factory import Factory, Method
 from smartcl.learners.methods import check_registered, find_method, registered_name
+from smartcl.learners.names import USUAL_METHOD
 from smartcl.learners.weights import ClassWeight
 from smartcl.references import Code, saved_code
 from smartcl.saved import Saved
@@ -30,9 +31,6 @@ LEAST, MOST = 1e-6, 1e6
 
 #: The arguments that are a user's own code.
 CODE = ("network", "optimizer", "augment", "encoder")
-
-#: The method of an estimator unless another is asked for.
-USUAL_METHOD = "adaptive"
 
 
 @contextmanager

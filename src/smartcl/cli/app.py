@@ -16,39 +16,27 @@ from smartcl.cli.main import INTERRUPTED
 from smartcl.cli.one_line import note, say, verdict
 from smartcl.cli.usage import UsageError
 
-#: Every command and the function behind it; one that is not asked for is not loaded.
-COMMANDS = {
-    "demo": "smartcl.paper.commands.demo:demo",
-    "events": "smartcl.cli.events:events",
-    "evaluate": "smartcl.cli.evaluate:evaluate",
-    "forget": "smartcl.cli.forget:forget",
-    "inspect": "smartcl.cli.inspect:inspect",
-    "methods": "smartcl.cli.methods:methods",
-    "predict": "smartcl.cli.predict:predict",
-    "train": "smartcl.cli.train:train",
-    "watch": "smartcl.cli.watch:watch",
-    "run": "smartcl.paper.commands.run:run_command",
-    "reproduce": "smartcl.paper.commands.reproduce:reproduce",
-    "results": "smartcl.paper.commands.results:results",
-    "report": "smartcl.paper.commands.report:report",
-}
+#: Every command: a function of this name in the module of this name. The module has the arguments and their help, and
+#: is loaded in a moment; what the command works with is loaded when it is called (``cli/loading.py``).
+COMMANDS = (
+    *("demo", "events", "evaluate", "forget", "inspect", "methods", "predict", "train", "watch"),
+    *("run", "reproduce", "results", "report"),
+)
 
 
 def app_for(arguments: list[str]) -> typer.Typer:
     """The command line, with the command that these arguments ask for, or with all where they ask for help."""
-    asked = arguments[:1] if arguments and not arguments[0].startswith("-") else list(COMMANDS)
-    if not COMMANDS.keys() >= set(asked):
+    asked = arguments[:1] if arguments and not arguments[0].startswith("-") else COMMANDS
+    if not set(asked) <= set(COMMANDS):
         raise UsageError(f"there is no command {asked[0]!r}: there are {', '.join(COMMANDS)}")
     app = typer.Typer(
         help="Learn a classifier from a never-ending stream, in a memory of a fixed number of bytes.",
         no_args_is_help=True,
-        add_completion=False,
         pretty_exceptions_enable=False,
     )
     app.callback()(options)
     for name in asked:
-        module, function = COMMANDS[name].split(":")
-        app.command(name)(getattr(import_module(module), function))
+        app.command(name)(getattr(import_module(f"smartcl.cli.{name}"), name))
     return app
 
 

@@ -9,14 +9,10 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
+from smartcl.cli.loading import loading
+from smartcl.cli.options import AsJson, Format
 from smartcl.cli.screen import screen
 from smartcl.cli.usage import arguments_checked, json_text, one_thread
-from smartcl.files.evaluation import evaluate as evaluated
-from smartcl.files.file_source import FORMATS, FileSource
-from smartcl.files.outputs import check_file
-from smartcl.files.scores_page import scores_page
-from smartcl.files.table_model import TableModel
-from smartcl.persistence import write_file
 
 MOST_SHOWN = 12
 
@@ -26,10 +22,17 @@ def evaluate(
     inputs: Annotated[list[str], typer.Argument(help="Files as for train; - is stdin.")],
     frozen: Annotated[bool, typer.Option("--frozen", help="Do not learn the rows after they are tested.")] = False,
     html: Annotated[Path | None, typer.Option(help="Write one HTML page.")] = None,
-    input_format: Annotated[str | None, typer.Option("--format", help=f"{', '.join(FORMATS)}; else by name.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    input_format: Format = None,
+    as_json: AsJson = False,
 ) -> None:
     """Test a model on each batch of rows, then let a copy of it learn them."""
+    with loading():
+        from smartcl.files.evaluation import evaluate as evaluated
+        from smartcl.files.file_source import FileSource
+        from smartcl.files.outputs import check_file
+        from smartcl.files.scores_page import scores_page
+        from smartcl.files.table_model import TableModel
+        from smartcl.persistence import write_file
     one_thread()
     with arguments_checked():
         if html is not None:

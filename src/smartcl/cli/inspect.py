@@ -9,12 +9,12 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
+from smartcl.cli.loading import loading
 from smartcl.cli.one_line import counted
+from smartcl.cli.options import AsJson
 from smartcl.cli.passed_over import passed_over_lines
 from smartcl.cli.screen import screen
 from smartcl.cli.usage import arguments_checked, json_text
-from smartcl.files.summary import inspection
-from smartcl.files.table_model import TableModel
 from smartcl.memory import format_bytes
 
 SHOWN_CLASSES = 30
@@ -22,9 +22,12 @@ SHOWN_CLASSES = 30
 
 def inspect(
     model: Annotated[Path, typer.Argument(help="The folder of a model.")],
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Show what a model remembers and by which features it decides."""
+    with loading():
+        from smartcl.files.summary import inspection
+        from smartcl.files.table_model import TableModel
     with arguments_checked():
         result = inspection(TableModel.load(model))
     if as_json:

@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
+from smartcl.cli.loading import loading
 from smartcl.cli.status_line import StatusLine
 from smartcl.cli.usage import UsageError
-from smartcl.files.live import Live
 
 PAUSE_SECONDS = 0.5
 
@@ -20,6 +20,8 @@ def watch(
     once: Annotated[bool, typer.Option("--once", help="Say how it stands, and end.")] = False,
 ) -> None:
     """Show how a training stands until it ends; it does not notice."""
+    with loading():
+        from smartcl.files.live import Live
     live = Live.read(model)
     if live is None:
         raise UsageError(f"no training has left its progress in {model}")

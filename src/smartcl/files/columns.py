@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from smartcl.files.hashed_width import MOST_WIDTH
 from smartcl.files.records import MOST_COLUMNS, Wanted
 from smartcl.files.written import READERS, Reader
 from smartcl.saved import Saved, StateError
@@ -22,9 +23,6 @@ AS_NUMBERS = tuple(READERS)
 #: What a date becomes: the years since the mean of the first rows, and its place in the year, the week and the day.
 DATE_PARTS = ("years", "year sin", "year cos", "week sin", "week cos", "hour sin", "hour cos")
 
-#: Hashed features: so many, unless the schema says otherwise.
-USUAL_WIDTH = 1 << 17
-MOST_WIDTH = 1 << 24
 MOST_SLOTS = 1 << 16
 
 

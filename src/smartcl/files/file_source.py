@@ -11,17 +11,12 @@ import numpy as np
 from smartcl.files.arrow_records import parquet_blocks
 from smartcl.files.byte_streams import STDIN, ByteStream, check_input, opened
 from smartcl.files.csv_records import csv_records, delimiter_of, header_of
+from smartcl.files.formats import CSV, ENDINGS, FORMATS, JSONL, LIBSVM, PACKED, PARQUET
 from smartcl.files.json_records import json_records
 from smartcl.files.libsvm_records import LOOKS_LIKE, libsvm_records
 from smartcl.files.pieces import LONGEST_RECORD, Piece, pieces, record_end
 from smartcl.files.records import Block, Mark, Records, Wanted
 
-CSV, JSONL, PARQUET, LIBSVM = FORMATS = ("csv", "jsonl", "parquet", "libsvm")
-ENDINGS = {
-    **{".csv": CSV, ".tsv": CSV, ".jsonl": JSONL, ".ndjson": JSONL, ".parquet": PARQUET},
-    **{".libsvm": LIBSVM, ".svm": LIBSVM, ".svmlight": LIBSVM},
-}
-PACKED = (".gz", ".zst", ".zstd")
 UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 

@@ -13,9 +13,10 @@ from typing import Any, TypeVar
 
 from smartcl.estimator import SmartClassifier
 from smartcl.files.byte_streams import STDIN, Beginning
-from smartcl.files.columns import USUAL_WIDTH, ColumnSchema
+from smartcl.files.columns import ColumnSchema
 from smartcl.files.encoder import Encoder
 from smartcl.files.file_source import FileSource
+from smartcl.files.hashed_width import USUAL_WIDTH
 from smartcl.files.outputs import check_writable
 from smartcl.files.recognise import Told, recognised
 from smartcl.files.records import Block, Mark

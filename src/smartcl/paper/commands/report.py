@@ -1,28 +1,18 @@
-"""``smartcl report``: results as a page to read."""
+"""The work of ``smartcl report``: results as a page to read."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from smartcl.cli.usage import arguments_checked
 from smartcl.errors import extra
 from smartcl.files.outputs import check_writable
 from smartcl.paper.experiments.tensorboard import prepare_tensorboard, write_events
-from smartcl.paper.report.html_page import BENCHMARKS, write_report
+from smartcl.paper.report.html_page import write_report
 
 
-def report(
-    results: Annotated[Path, typer.Option(exists=True, file_okay=False, help="Where the result files are.")] = Path(
-        "results"
-    ),
-    out: Annotated[Path, typer.Option(file_okay=False, help="The folder to write.")] = Path("report"),
-    benchmarks: Annotated[Path, typer.Option(help="What was timed; rows a second are drawn of it.")] = BENCHMARKS,
-    tensorboard: Annotated[Path | None, typer.Option(help="A folder for TensorBoard event files of all runs.")] = None,
-) -> None:
-    """Write one HTML page of all results, every plot as SVG, every table as CSV."""
+def report(results: Path, out: Path, benchmarks: Path, tensorboard: Path | None) -> None:
+    """Write the page, and event files where they are asked for."""
     with arguments_checked():
         check_writable(out)
         extra("matplotlib", "paper")
