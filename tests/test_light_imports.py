@@ -78,6 +78,13 @@ def test_the_estimator_loads_neither_tools_nor_paper() -> None:
     assert "smartcl.estimator" in found
 
 
+def test_the_first_call_does_not_wait_for_sympy() -> None:
+    learn = "model = smartcl.SmartClassifier().fit(np.eye(60), np.arange(60) % 2); model.predict_proba(np.eye(60))"
+    found = loaded("import numpy as np, smartcl; smartcl.SmartClassifier", learn)
+    assert "smartcl.learners.adaptive" in found
+    assert packages(found) & {"mpmath", "sympy"} == set()
+
+
 def test_a_method_is_loaded_when_it_is_asked_for() -> None:
     from smartcl.learners.methods import MODULES
 

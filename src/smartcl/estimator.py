@@ -22,6 +22,7 @@ from smartcl.estimator_input import (
     as_array,
     check_batch_size,
     check_shape,
+    check_verbose,
     class_weight_asked,
     flat_rows,
     method_asked,
@@ -44,6 +45,7 @@ from smartcl.network.torch_optim import MakeOptimizer
 from smartcl.network.wrapped import Augment, ModuleSource
 from smartcl.saved_estimator import SavedEstimator
 from smartcl.settings import shown
+from smartcl.verbose import RowsLearned
 
 
 class SmartClassifier(ClassifierMixin, SavedEstimator):  # type: ignore[misc]
@@ -70,6 +72,9 @@ class SmartClassifier(ClassifierMixin, SavedEstimator):  # type: ignore[misc]
     ``class_weight`` and ``sample_weight`` say how much a row counts when it is learned and whenever it is replayed;
     ``"balanced"`` goes by how often each class has come so far. A row of weight 0 is left out. Weights of samples are
     stored, in 4 bytes each of the memory, and given from the first call on or never.
+
+    ``verbose=1`` tells on standard output, every other second, how many rows a long call of ``fit`` or ``partial_fit``
+    has learned and how many it learns a second.
 
     Every call completes or changes nothing. Threads may share a model: they learn and save one after the other, and
     predict from the last finished batch without waiting for the next. What a learner is built from is settled by the
@@ -114,6 +119,7 @@ class SmartClassifier(ClassifierMixin, SavedEstimator):  # type: ignore[misc]
         class_weight: Mapping[Any, float] | str | None = None,
         batch_size: int = 50,
         random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
     ) -> None:
         self.memory = memory
         self.method = method
@@ -141,6 +147,7 @@ class SmartClassifier(ClassifierMixin, SavedEstimator):  # type: ignore[misc]
         self.class_weight = class_weight
         self.batch_size = batch_size
         self.random_state = random_state
+        self.verbose = verbose
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> SmartClassifier:
         """Forget everything, then learn these rows in random order, once."""
@@ -280,8 +287,11 @@ class SmartClassifier(ClassifierMixin, SavedEstimator):  # type: ignore[misc]
         y = torch.from_numpy(positions(fitted.names, taken.labels))
         data = Batch(taken.rows, y, ids=kept, weight=None if weight is None else torch.from_numpy(weight))
         order = order if weight is None else order[weight[order] > 0]
+        told = RowsLearned(type(self).__name__, len(order), self.verbose)
         for start in range(0, len(order), self.batch_size):
-            fitted.learner.observe(data.take(order[start : start + self.batch_size]))
+            batch = data.take(order[start : start + self.batch_size])
+            fitted.learner.observe(batch)
+            told.reached(start + len(batch))
 
     def _probabilities(self, X: ArrayLike) -> tuple[NDArray[np.float64], Labels]:
         """Probabilities, and the label of each column."""
@@ -305,6 +315,7 @@ class SmartClassifier(ClassifierMixin, SavedEstimator):  # type: ignore[misc]
         self, model: SmartClassifier, X: ArrayLike, y: ArrayLike, encoding: Encoding | None, reset: bool
     ) -> Taken:
         check_batch_size(self.batch_size)
+        check_verbose(self.verbose)
         with one_line():
             flat, shape = flat_rows(encoded(encoding, self.encoder, X))
             flat, y = validate_data(model, flat, as_array(y), accept_sparse="csr", reset=reset)

@@ -98,6 +98,13 @@ def check_batch_size(size: Any) -> int:
     return rows
 
 
+def check_verbose(verbose: Any) -> None:
+    """Refuse what does not say how much is to be told: 0 is nothing."""
+    level = plain(verbose)
+    if not isinstance(level, int) or level < 0:
+        raise ValueError(f"verbose must be a whole number >= 0, got {shown(verbose)}")
+
+
 def class_weight_asked(asked: Any, names: NDArray[Any]) -> ClassWeight:
     """``class_weight`` as a learner takes it: one weight per class, those that a dict does not name at 1.
 
@@ -202,6 +209,7 @@ def check_arguments(given: Mapping[str, Any]) -> None:
     if not isinstance(given["parameters"], Mapping | None):
         raise ValueError(f"parameters must be a dict or None, got {shown(given['parameters'])}")
     check_batch_size(given["batch_size"])
+    check_verbose(given["verbose"])
     if given["random_state"] is not None and type(given["random_state"]) is not int:
         raise ValueError(f"random_state must be a whole number or None, got {shown(given['random_state'])}")
 
