@@ -33,7 +33,7 @@ def reference_of(code: Callable[..., Any], what: str = "it") -> str:
 def saved_code(name: str, value: Any) -> Any:
     """A setting as a file can hold it: code by its reference, members one by one, whatever else as it is."""
     if isinstance(value, tuple | list):
-        return [saved_code(name, each) for each in value]
+        return tuple(saved_code(name, each) for each in value)
     if hasattr(value, "saved"):
         return value.saved()
     return reference_of(value, name) if callable(value) else value

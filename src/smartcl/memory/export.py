@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from smartcl.data.batch import Ints, Rows
 from smartcl.errors import extra
+from smartcl.memory.nonzeros import nonzeros_of
 from smartcl.memory.store import SampleStore
 
 
@@ -46,6 +47,20 @@ def stored_rows(store: SampleStore, index: Ints) -> Rows:
     rows = torch.zeros(len(index), store.n_features)
     rows[:, torch.from_numpy(store.features)] = found.float()
     return rows
+
+
+def as_held(store: SampleStore, x: Rows) -> Rows:
+    """Rows with values at the precision of the stored samples.
+
+    >>> store = SampleStore.empty(n_features=2, sparse=False)
+    >>> as_held(store, torch.tensor([[0.3, 0.0]]))
+    tensor([[0.3000, 0.0000]])
+    """
+    code = store.code
+    if code is None or code.levels.exact:
+        return x
+    rounded = code.levels.round(nonzeros_of(x, store.schema)).to_csr(store.n_features)
+    return torch.from_numpy(rounded.toarray()) if isinstance(x, torch.Tensor) else rounded
 
 
 def exported(store: SampleStore, names: Names) -> dict[str, Any]:

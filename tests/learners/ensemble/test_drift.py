@@ -19,7 +19,7 @@ from smartcl.learners.ensemble.drift import (
     Overlap,
     overlap,
 )
-from smartcl.learners.ensemble.settings import CALM_ROWS, COMPARED_ROWS, SAME_INPUTS, SURE
+from smartcl.learners.ensemble.settings import RECENT_ROWS, SAME_INPUTS, SURE
 from smartcl.saved import Saved, StateError
 
 ROWS = 50
@@ -50,7 +50,7 @@ def test_a_comparison_counts_what_only_one_got_right_newer_rows_more():
         first, second = answers(rng, 0.7, 0.8)
         comparison = comparison.after(first, second)
         batches.append((first, second))
-    ages = [(1 - 1 / COMPARED_ROWS) ** (ROWS * (29 - number)) for number in range(30)]
+    ages = [(1 - 1 / RECENT_ROWS) ** (ROWS * (29 - number)) for number in range(30)]
     lead = sum(age * (s.sum() - f.sum()) for age, (f, s) in zip(ages, batches, strict=True)) / ROWS / sum(ages)
     assert comparison.lead == pytest.approx(float(lead))
     differing = sum(age * (f != s).sum() for age, (f, s) in zip(ages, batches, strict=True))
@@ -102,9 +102,9 @@ def test_each_verdict(coverage, kept, kind):
 
 def test_no_verdict_yet_where_inputs_are_neither_the_same_nor_surely_others():
     watch = watched(np.random.default_rng(3), 20, whole=0.5, short=0.85)
-    for covered in (Overlap(0.8, 0.1), Overlap(0.0, np.inf), Overlap(SAME_INPUTS - 0.01, 0.0051), UNKNOWN):
+    for covered in (Overlap(0.8, 0.1), Overlap(0.0, np.inf), Overlap(SAME_INPUTS - 0.01, 0.011 / SURE), UNKNOWN):
         assert watch.verdict(1234, lambda covered=covered: covered) is None
-    assert watch.verdict(1234, covering(SAME_INPUTS - 0.01, 0.0049)).kind == NEW_TASK
+    assert watch.verdict(1234, covering(SAME_INPUTS - 0.01, 0.009 / SURE)).kind == NEW_TASK
     assert watch.verdict(1234, covering(SAME_INPUTS, 0.5)).kind == CHANGED
     back = watched(np.random.default_rng(3), 20, whole=0.5, short=0.85, kept=0.9)
     assert back.verdict(1234, lambda: UNKNOWN).kind == RECURRED  # known by its labels, whatever the inputs
@@ -145,8 +145,8 @@ def test_after_a_verdict_there_is_calm_unless_errors_jump_again():
     assert noted.leader is None
     again = watched(rng, 5, whole=0.4, short=0.9, known=noted)
     assert again.leader is not None
-    assert again.verdict(1000 + CALM_ROWS - 1, covering(1.0)) is None
-    assert again.verdict(1000 + CALM_ROWS, covering(1.0)).kind == CHANGED
+    assert again.verdict(1000 + RECENT_ROWS - 1, covering(1.0)) is None
+    assert again.verdict(1000 + RECENT_ROWS, covering(1.0)).kind == CHANGED
     jumped = watched(rng, 3, pool=0.1, whole=0.1, short=0.9, known=again)
     assert jumped.alert.since < 200
     assert jumped.verdict(1250, covering(1.0)).rows_after == jumped.alert.since

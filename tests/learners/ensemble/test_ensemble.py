@@ -275,16 +275,16 @@ def test_in_a_full_memory_too_sums_lose_only_what_they_hold():
     """Samples of before and after the change have left it: of those after it, the sums hold more than is stored."""
     learner = turning(False, True, rows=2000, memory="50kB", precision="plain")
     assert kinds_of(learner) == [CHANGED]
-    store, before = learner.memory.store, learner.members[0].sums[0]
+    store, before = learner.memory.store, learner.parts[0].sums[0]
     old, new = store.extra["id"][store.extra["id"] < 1900], store.extra["id"][store.extra["id"] >= 2100]
     assert len(old) > 50
     assert 500 < len(new) < 1500
     out = int((store.extra["role"][store.extra["id"] >= 2100] != HELD_OUT).sum())
     forget_samples(learner, old)
-    np.testing.assert_array_equal(learner.members[0].sums[0].second, before.second)
+    np.testing.assert_array_equal(learner.parts[0].sums[0].second, before.second)
     forget_samples(learner, new)
-    assert learner.members[0].sums[0].rows == before.rows - out
-    assert np.linalg.eigvalsh(learner.members[0].sums[0].second)[0] > -1e-6
+    assert learner.parts[0].sums[0].rows == before.rows - out
+    assert np.linalg.eigvalsh(learner.parts[0].sums[0].second)[0] > -1e-6
 
 
 def test_after_a_concept_has_come_back_what_is_older_is_learned_anew_without_the_forgotten():

@@ -9,7 +9,7 @@ import pytest
 from scipy.special import log_softmax
 
 from smartcl.learners.ensemble.evidence import Evidence, Roles
-from smartcl.learners.ensemble.settings import AFTER_JUMP, LOOK_COUNTS, NEWEST_ROWS, WORTH
+from smartcl.learners.ensemble.settings import AFTER_JUMP, LOOK_COUNTS, LOOK_ROWS, WORTH
 from smartcl.learners.ensemble.weighting import Answered, Weights
 from smartcl.saved import Saved, StateError
 
@@ -109,7 +109,7 @@ def test_a_class_that_comes_now_and_then_does_not_stay_away():
         return (rng.random(50) < 0.03).astype(np.int64)
 
     evidence = after_batches(Evidence.none(1, 2), rng, 20, (2.0,), draw=draw)
-    assert evidence.present.y[-NEWEST_ROWS:].sum() >= 3
+    assert evidence.present.y[-LOOK_ROWS:].sum() >= 3
     assert not evidence.stay_away.any()
 
 

@@ -7,9 +7,10 @@ import pytest
 from scipy import sparse
 
 from smartcl.data.spec import InputSpec
-from smartcl.learners.ensemble.feature_maps import DEPTH, HashedColumns, RandomFeatures, first_map, hashed
+from smartcl.learners.ensemble.feature_maps import HashedColumns, RandomFeatures, first_map, hashed
 from smartcl.learners.ensemble.settings import (
     BIAS,
+    DEPTH,
     GAIN,
     HASHED_FEATURES,
     RELU_FEATURES,

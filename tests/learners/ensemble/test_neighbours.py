@@ -9,9 +9,8 @@ from made_samples import past, samples
 from scipy import sparse
 from sklearn.neighbors import KNeighborsClassifier
 
-from smartcl.learners.ensemble.member import LEAST
 from smartcl.learners.ensemble.neighbours import Neighbours, squared_distances, unit_rows
-from smartcl.learners.ensemble.settings import NEIGHBOUR_ROWS, NEIGHBOURS
+from smartcl.learners.ensemble.settings import LEAST, NEIGHBOUR_ROWS, NEIGHBOURS
 
 
 def nearer_counts_more(distances):

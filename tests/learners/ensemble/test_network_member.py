@@ -18,13 +18,7 @@ from smartcl.learners.ensemble.drift import CHANGED, NEW_TASK, Change
 from smartcl.learners.ensemble.member import Past, Recent
 from smartcl.learners.ensemble.network import NetworkMember
 from smartcl.learners.ensemble.rows import Samples, View
-from smartcl.learners.ensemble.settings import (
-    FIRST_TRIAL,
-    LATER_TRIAL,
-    TRIAL_ROWS,
-    WIDE,
-    WIDE_TRIAL_ROWS,
-)
+from smartcl.learners.ensemble.settings import LATER, LONG_ROWS, SETTLED_ROWS, WIDE
 from smartcl.learners.learner import Learner
 from smartcl.learners.recipe import Recipe
 from smartcl.memory.schematic_memory import SchematicMemory
@@ -75,30 +69,30 @@ def steps_taken(adds, rows, spec=NARROW, known=None):
 
 
 def test_on_narrow_rows_it_waits_then_tries_and_rests_if_it_adds_nothing():
-    moved, known = steps_taken(adds=False, rows=FIRST_TRIAL + TRIAL_ROWS + 500)
+    moved, known = steps_taken(adds=False, rows=SETTLED_ROWS + SETTLED_ROWS + 500)
     first, last = np.flatnonzero(moved)[[0, -1]]
-    assert (first + 1) * 50 == FIRST_TRIAL
-    assert (last + 1) * 50 == FIRST_TRIAL + TRIAL_ROWS - 50
+    assert (first + 1) * 50 == SETTLED_ROWS
+    assert (last + 1) * 50 == SETTLED_ROWS + SETTLED_ROWS - 50
     assert moved[first : last + 1].all()
     assert known.resting
-    assert known.next_trial == LATER_TRIAL * (FIRST_TRIAL + TRIAL_ROWS)
+    assert known.next_trial == LATER * (SETTLED_ROWS + SETTLED_ROWS)
 
 
 def test_one_that_adds_something_goes_on():
-    moved, known = steps_taken(adds=True, rows=FIRST_TRIAL + 2 * TRIAL_ROWS)
-    assert moved[FIRST_TRIAL // 50 - 1 :].all()
+    moved, known = steps_taken(adds=True, rows=SETTLED_ROWS + 2 * SETTLED_ROWS)
+    assert moved[SETTLED_ROWS // 50 - 1 :].all()
     assert not known.resting
 
 
 def test_the_next_trial_comes_when_several_times_as_many_rows_have_come():
-    _, known = steps_taken(adds=False, rows=FIRST_TRIAL + TRIAL_ROWS + 50)
+    _, known = steps_taken(adds=False, rows=SETTLED_ROWS + SETTLED_ROWS + 50)
     soon = replace(known, rows=known.next_trial - 100)
     moved, _ = steps_taken(adds=False, rows=200, known=soon)
     assert moved.tolist() == [False, True, True, True]
 
 
 def test_on_wide_rows_it_begins_at_once_and_has_longer():
-    known = replace(member(BROAD), rows=WIDE_TRIAL_ROWS - 150)
+    known = replace(member(BROAD), rows=LONG_ROWS - 150)
     assert not member(BROAD).resting
     moved, known = steps_taken(adds=False, rows=250, spec=BROAD, known=known)
     assert moved.tolist() == [True, True, False, False, False]

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sklearn.isotonic import IsotonicRegression
 
-from smartcl.learners.ensemble.calibration import FEWEST, Calibration
-from smartcl.learners.ensemble.settings import CALIBRATION_ROWS
+from smartcl.learners.ensemble.calibration import Calibration
+from smartcl.learners.ensemble.settings import LOOK_ROWS, SETTLED_ROWS
 from smartcl.saved import Saved, StateError
 
 
@@ -97,18 +97,18 @@ def test_an_answer_that_is_wholly_sure_is_corrected_too():
 
 
 def test_few_answers_correct_nothing():
-    _, said, y = overconfident(5, rows=FEWEST - 1)
+    _, said, y = overconfident(5, rows=LOOK_ROWS - 1)
     calibration = Calibration.none().after(said, y, alike(y))
     np.testing.assert_array_equal(calibration.applied(said), said)
     assert calibration.least_errors == 0.0
 
 
 def test_only_the_newest_answers_count():
-    _, said, y = overconfident(6, rows=CALIBRATION_ROWS)
+    _, said, y = overconfident(6, rows=SETTLED_ROWS)
     old = Calibration.none().after(said, (said.argmax(axis=1) + 1) % 3, alike(y))
     both = old.after(said[:-100], y[:-100], alike(y[:-100]))
-    assert len(both.sure) == CALIBRATION_ROWS
-    assert both.nbytes == 3 * 8 * CALIBRATION_ROWS
+    assert len(both.sure) == SETTLED_ROWS
+    assert both.nbytes == 3 * 8 * SETTLED_ROWS
     assert both.right.mean() > 10 * old.right.mean()
     half = old.weaker(0.01).after(said[:500], y[:500], alike(y[:500]))
     assert half.applied(said).max() > old.after(said[:500], y[:500], alike(y[:500])).applied(said).max()

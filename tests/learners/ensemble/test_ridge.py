@@ -11,8 +11,8 @@ from made_samples import blobs, past, samples
 from smartcl.data.spec import InputSpec
 from smartcl.learners.ensemble.drift import CHANGED, NEW_TASK, RECURRED, Change
 from smartcl.learners.ensemble.feature_maps import first_map
-from smartcl.learners.ensemble.ridge import FOLDED_ROWS, Ridge
-from smartcl.learners.ensemble.settings import BATCH_ROWS, FORGETTING, PENALTIES, SHARPNESS, SNAPSHOTS
+from smartcl.learners.ensemble.ridge import Ridge
+from smartcl.learners.ensemble.settings import BATCH_ROWS, FORGETTING, LOOK_ROWS, PENALTIES, SHARPNESS, SNAPSHOTS
 from smartcl.saved import Saved, StateError
 
 WIDE = 1030
@@ -80,9 +80,9 @@ def test_a_sample_taken_out_was_never_there(wide):
 
 
 def test_rows_that_wait_count_as_if_they_had_been_added_at_once():
-    x, y = blobs(np.random.default_rng(3), FOLDED_ROWS + 60, WIDE)
+    x, y = blobs(np.random.default_rng(3), LOOK_ROWS + 60, WIDE)
     member = taught(x, y, width=WIDE, size=30)
-    assert sum(len(part[1]) for part in member.waiting) < FOLDED_ROWS
+    assert sum(len(part[1]) for part in member.waiting) < LOOK_ROWS
     assert member.nbytes > member.sums[0].nbytes + sum(part[0].nbytes for part in member.waiting)
     whole = replace(member.solved(), rows=0, solved_at=0)
     at_once = Ridge.fresh(WIDE, 1, 2).sums[0].with_rows(x, y)

@@ -8,33 +8,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from smartcl.learners.ensemble.sampling import held_out, outdated, recent_share
-from smartcl.learners.ensemble.settings import (
-    ENOUGH_HELD_OUT,
-    HELD_OUT_ONE_IN,
-    LATER_ONE_IN,
-    LEAST_RECENT,
-    MOST_RECENT,
-)
+from smartcl.learners.ensemble.settings import HELD_OUT_SHARE, SMALL_SHARE
 
 
-@pytest.mark.parametrize(("already", "one_in"), [(0, HELD_OUT_ONE_IN), (ENOUGH_HELD_OUT, LATER_ONE_IN)])
-def test_one_row_in_so_many_is_held_out_wherever_it_stands(already, one_in):
-    chosen = np.stack([held_out(50, already, np.random.default_rng(seed)) for seed in range(2000)])
-    assert chosen.mean() == pytest.approx(1 / one_in, rel=0.05)
-    each, error = chosen.mean(axis=0), np.sqrt(1 / one_in / 2000)
-    assert np.abs(each - 1 / one_in).max() < 4.5 * error
+def test_the_share_that_is_held_out_is_that_wherever_a_row_stands():
+    chosen = np.stack([held_out(50, np.random.default_rng(seed)) for seed in range(3000)])
+    assert chosen.mean() == pytest.approx(HELD_OUT_SHARE, rel=0.05)
+    error = np.sqrt(HELD_OUT_SHARE / 3000)
+    assert np.abs(chosen.mean(axis=0) - HELD_OUT_SHARE).max() < 4.5 * error
 
 
 @given(st.integers(1, 3), st.integers(0, 2**32 - 1))
 def test_of_the_fewest_rows_one_is_always_learned(count, seed):
-    assert not held_out(count, 0, np.random.default_rng(seed)).all()
+    assert not held_out(count, np.random.default_rng(seed)).all()
 
 
 def test_room_for_the_newest_grows_with_what_they_cover():
     shares = [recent_share(coverage) for coverage in np.linspace(0, 1, 11)]
-    assert shares[0] == pytest.approx(LEAST_RECENT)
-    assert shares[-1] == pytest.approx(MOST_RECENT)
-    np.testing.assert_allclose(np.diff(shares), (MOST_RECENT - LEAST_RECENT) / 10)
+    assert shares[0] == pytest.approx(SMALL_SHARE)
+    assert shares[-1] == pytest.approx(1 - SMALL_SHARE)
+    np.testing.assert_allclose(np.diff(shares), (1 - 2 * SMALL_SHARE) / 10)
 
 
 def test_outdated_is_what_was_known_and_is_contradicted_now():

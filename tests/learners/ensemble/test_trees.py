@@ -13,9 +13,8 @@ from smartcl.data.spec import InputSpec
 from smartcl.learners.adaptive import METHODS
 from smartcl.learners.ensemble import trees
 from smartcl.learners.ensemble.drift import CHANGED, Change
-from smartcl.learners.ensemble.member import LEAST
-from smartcl.learners.ensemble.settings import REFIT_ROWS
-from smartcl.learners.ensemble.trees import FEWEST, Trees
+from smartcl.learners.ensemble.settings import BATCH_ROWS, LEAST, LOOK_ROWS
+from smartcl.learners.ensemble.trees import Trees
 from smartcl.saved import Saved, StateError
 
 RNG = np.random.default_rng
@@ -87,16 +86,16 @@ def test_refits_come_when_so_many_rows_have_come_at_first_sooner():
         member = member.learn(samples(x[start : start + 25], y[start : start + 25]), known)
         fits.append(member.fitted_at)
     at = [each for each in dict.fromkeys(fits) if each]
-    assert at[0] == FEWEST + 25  # what is stored before this batch is one row too few at first
+    assert at[0] == BATCH_ROWS + 25  # what is stored before this batch is one row too few at first
     gaps = np.diff(at)
-    assert (gaps[: (np.array(at) < REFIT_ROWS).sum() - 1] >= at[0]).all()
-    assert (gaps[-3:] == REFIT_ROWS).all()
+    assert (gaps[: (np.array(at) < LOOK_ROWS).sum() - 1] >= at[0]).all()
+    assert (gaps[-3:] == LOOK_ROWS).all()
     assert member.rows == 1500
 
 
 def test_samples_of_one_class_or_too_few_are_no_trees():
     x, y = blobs(RNG(4), 200)
-    for few, labels in ((x[: FEWEST - 1], y[: FEWEST - 1]), (x, np.zeros(200))):
+    for few, labels in ((x[: BATCH_ROWS - 1], y[: BATCH_ROWS - 1]), (x, np.zeros(200))):
         known = past(few, labels)
         member = Trees().learn(samples(x, y), known)
         assert member.booster is None

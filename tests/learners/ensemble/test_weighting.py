@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.special import log_softmax, logsumexp
 
-from smartcl.learners.ensemble.settings import ACCURACY_WEIGHT, EVIDENCE_ROWS, NO_SHIFT, PRIOR_ROWS
+from smartcl.learners.ensemble.settings import ACCURACY_WEIGHT, NO_SHIFT, PRIOR_ROWS, RECENT_ROWS
 from smartcl.learners.ensemble.weighting import Answered, Weights, newest, softmax, trust
 from smartcl.saved import Saved, StateError
 
@@ -159,12 +159,12 @@ def test_one_that_only_repeats_another_is_worth_nothing():
 
 
 def test_newer_answers_count_more_and_only_so_many_are_kept():
-    answered, later = made(6, rows=2 * EVIDENCE_ROWS), made(7, rows=50)
+    answered, later = made(6, rows=2 * RECENT_ROWS), made(7, rows=50)
     both = newest(answered, later)
-    assert len(both) == 2 * EVIDENCE_ROWS
+    assert len(both) == 2 * RECENT_ROWS
     np.testing.assert_array_equal(both.logs[-50:], later.logs)
     np.testing.assert_array_equal(both.y[:-50], answered.y[50:])
-    np.testing.assert_allclose(both.weight[:-50], (1 - 1 / EVIDENCE_ROWS) ** 50, rtol=1e-6)
+    np.testing.assert_allclose(both.weight[:-50], (1 - 1 / RECENT_ROWS) ** 50, rtol=1e-6)
     np.testing.assert_array_equal(both.weight[-50:], 1)
 
 

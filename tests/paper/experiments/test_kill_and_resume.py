@@ -89,6 +89,7 @@ def kill_at_random(child: int, results: Path, rng: random.Random) -> None:
     """Early, or after a few more results; the driver alone or with its workers."""
     enough = min(len(made(results)) + rng.randrange(3), RUNS - 1)
     while len(made(results)) < enough:
+        os.kill(child, 0)  # fails if the sweep has ended by itself: it would be waited for without end
         time.sleep(0.01)
     time.sleep(rng.uniform(0, 0.3))
     (os.kill if rng.random() < 0.5 else os.killpg)(child, signal.SIGKILL)

@@ -15,13 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression
 
-from smartcl.learners.ensemble.settings import CALIBRATION_BIN, CALIBRATION_ROWS
+from smartcl.learners.ensemble.settings import BATCH_ROWS, LOOK_ROWS, SETTLED_ROWS
 from smartcl.saved import Saved
 
 Doubles = NDArray[np.float64]
-
-#: Answers below which nothing is corrected.
-FEWEST = 200
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +38,7 @@ class Calibration:
         right = (shares.argmax(axis=1) == y).astype(np.float64)
         news = (shares.max(axis=1), right, weight.astype(np.float64))
         olds = (self.sure, self.right, self.weight)
-        return Calibration(*(np.concatenate(pair)[-CALIBRATION_ROWS:] for pair in zip(olds, news, strict=True)))
+        return Calibration(*(np.concatenate(pair)[-SETTLED_ROWS:] for pair in zip(olds, news, strict=True)))
 
     def weaker(self, share: float) -> Calibration:
         """As if each answer counted so much less."""
@@ -50,10 +47,10 @@ class Calibration:
     @cached_property
     def _curve(self) -> tuple[Doubles, Doubles] | None:
         """How sure the pool was in each bin, and how often it was right there."""
-        if len(self.sure) < FEWEST:
+        if len(self.sure) < LOOK_ROWS:
             return None
         order = np.argsort(self.sure, kind="stable")
-        starts = np.arange(0, len(order), CALIBRATION_BIN)
+        starts = np.arange(0, len(order), BATCH_ROWS)
         weight = np.maximum(np.add.reduceat(self.weight[order], starts), 1e-9)
         sure = np.add.reduceat((self.weight * self.sure)[order], starts) / weight
         right = np.add.reduceat((self.weight * self.right)[order], starts)

@@ -15,11 +15,8 @@ from smartcl.data.batch import Ints
 from smartcl.learners.ensemble.drift import Change
 from smartcl.learners.ensemble.member import Past, log_shares
 from smartcl.learners.ensemble.rows import Floats, Samples, View
-from smartcl.learners.ensemble.settings import REFIT_ROWS, TREE_ROWS
+from smartcl.learners.ensemble.settings import BATCH_ROWS, LOOK_ROWS, TREE_ROWS
 from smartcl.saved import Saved
-
-#: Fewer samples than this are not worth a fit.
-FEWEST = 50
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,8 +56,10 @@ class Classifier:
         if hasattr(self.given, "partial_fit"):
             return counted._taught(new, past)
         since, recent = counted.rows - self.fitted_at, past.recent.last(TREE_ROWS)
-        due = since >= (REFIT_ROWS if self.fitted_at >= REFIT_ROWS else max(FEWEST, self.fitted_at))
-        return counted._refitted(recent.values, recent.y, recent.weight) if due and len(recent) >= FEWEST else counted
+        due = since >= (LOOK_ROWS if self.fitted_at >= LOOK_ROWS else max(BATCH_ROWS, self.fitted_at))
+        return (
+            counted._refitted(recent.values, recent.y, recent.weight) if due and len(recent) >= BATCH_ROWS else counted
+        )
 
     def _taught(self, new: Samples, past: Past) -> Self:
         """After ``partial_fit``; from the memory where a class is new to it."""
@@ -94,7 +93,7 @@ class Classifier:
         if hasattr(self.given, "partial_fit"):
             begun = replace(self, fitted=clone(self.given), classes=tuple(range(n_classes)))
             return begun._with(values, samples.y, samples.weight)
-        return self._refitted(values, samples.y, samples.weight) if len(samples) >= FEWEST else self
+        return self._refitted(values, samples.y, samples.weight) if len(samples) >= BATCH_ROWS else self
 
     def without(self, gone: Samples) -> Self:
         """Weights keep what they were taught."""
@@ -105,7 +104,7 @@ class Classifier:
 
     def after_change(self, change: Change, past: Past) -> Self:
         """Refit with the next rows: the memory may have let go of what is outdated."""
-        return replace(self, fitted_at=max(0, self.rows - REFIT_ROWS))
+        return replace(self, fitted_at=max(0, self.rows - LOOK_ROWS))
 
     def widened(self, n_classes: int, rng: np.random.Generator) -> Self:
         return self

@@ -16,21 +16,8 @@ import numpy as np
 
 from smartcl.data.batch import Bools
 from smartcl.learners.ensemble.rows import Floats
-from smartcl.learners.ensemble.settings import (
-    CALM_ROWS,
-    COMPARED_ROWS,
-    JUMP,
-    MOSTLY_WRONG,
-    NEWEST_ROWS,
-    SAME_INPUTS,
-    SEPARATION_ROWS,
-    SURE,
-    SURELY_OTHER,
-)
+from smartcl.learners.ensemble.settings import BATCH_ROWS, LOOK_ROWS, RARE, RECENT_ROWS, SAME_INPUTS, SURE
 from smartcl.saved import Saved
-
-#: The usual share of errors is taken to be at least this.
-FEW_ERRORS = 0.02
 
 #: The kinds of change.
 CHANGED, NEW_TASK, RECURRED = "changed", "new task", "recurred"
@@ -82,7 +69,7 @@ class Comparison:
 
     def after(self, first: Bools, second: Bools) -> Comparison:
         """With these answers counted in; older ones count less."""
-        left = (1 - 1 / COMPARED_ROWS) ** len(first)
+        left = (1 - 1 / RECENT_ROWS) ** len(first)
         return Comparison(
             left * self.first + float((first & ~second).sum()),
             left * self.second + float((second & ~first).sum()),
@@ -128,12 +115,12 @@ class Alert:
 
     def after(self, errors: float, rows: int) -> Alert:
         """After so many rows with this share of errors."""
-        usual = max(self.usual, FEW_ERRORS)
-        excess = (errors - usual) / math.sqrt(max(usual * (1 - usual), FEW_ERRORS) / rows)
-        if self.rows >= COMPARED_ROWS / 2 and excess > JUMP and errors >= MOSTLY_WRONG:
+        usual = max(self.usual, RARE)
+        excess = (errors - usual) / math.sqrt(max(usual * (1 - usual), RARE) / rows)
+        if self.rows >= RECENT_ROWS / 2 and excess > 2 * SURE and errors >= 0.5:
             return Alert(errors, last=rows, jumped=True)
         seen = self.rows + rows
-        rate = rows / min(seen, COMPARED_ROWS)
+        rate = rows / min(seen, RECENT_ROWS)
         return Alert(self.usual + rate * (errors - self.usual), seen, self.since + self.last, last=rows)
 
     def state_dict(self) -> dict[str, Any]:
@@ -158,7 +145,7 @@ class Overlap(NamedTuple):
     @property
     def surely_other(self) -> bool:
         """Whether the new rows are other inputs, beyond the error of the estimate."""
-        return self.share + SURELY_OTHER * self.error < SAME_INPUTS
+        return self.share + SURE * self.error < SAME_INPUTS
 
     @property
     def same(self) -> bool:
@@ -204,7 +191,7 @@ class DriftWatch:
         True
         """
         leader = self.leader
-        calm = bool(self.changes) and row - self.changes[-1].row < min(CALM_ROWS, self.alert.since)
+        calm = bool(self.changes) and row - self.changes[-1].row < min(RECENT_ROWS, self.alert.since)
         if leader is None or calm:
             return None
         covered = coverage()
@@ -216,7 +203,7 @@ class DriftWatch:
             kind = NEW_TASK
         else:
             return None
-        rows_after = int(min(NEWEST_ROWS, self.alert.since))
+        rows_after = int(min(LOOK_ROWS, self.alert.since))
         return Change(row, kind, leader.lead, leader.sureness, covered.share, rows_after)
 
     def _in_new_task(self, row: int) -> bool:
@@ -257,7 +244,7 @@ def overlap(new: Floats, old: Floats) -> Overlap:
     both = np.concatenate([new, old]).astype(np.float64)
     target = np.repeat([0.5, -0.5], [len(new), len(old)])
     both -= both.mean(axis=0)
-    penalty = SEPARATION_ROWS * float(np.square(both).mean()) + 1e-12
+    penalty = BATCH_ROWS * float(np.square(both).mean()) + 1e-12
     if both.shape[1] < len(both):
         inverse = np.linalg.inv(both.T @ both + penalty * np.eye(both.shape[1]))
         fitted = both @ (inverse @ (both.T @ target))

@@ -31,14 +31,16 @@ from smartcl.learners.ensemble.ridge import Ridge
 from smartcl.learners.ensemble.rows import Floats, Samples, View
 from smartcl.learners.ensemble.sampling import held_out, outdated, recent_share
 from smartcl.learners.ensemble.settings import (
-    ASKED_HELD_OUT,
-    CALM_ROWS,
-    COVERAGE_FEATURES,
-    COVERAGE_ROWS,
+    BATCH_ROWS,
     FORGETTING,
+    LONG_ROWS,
     LOOK_ROWS,
+    MANY_FEATURES,
     NEIGHBOUR_ROWS,
+    RARE,
+    RECENT_ROWS,
     SAME_INPUTS,
+    SETTLED_ROWS,
     TREE_ROWS,
     WIDE,
 )
@@ -49,10 +51,11 @@ from smartcl.learners.model import Model
 from smartcl.learners.stream_learner import StreamLearner
 from smartcl.learners.weights import class_weights
 from smartcl.memory import SampleStore
-from smartcl.memory.export import stored_rows
+from smartcl.memory.export import as_held, stored_rows
 from smartcl.memory.pool import Offer
 from smartcl.memory.schematic_memory import ExtraColumns, Observation, SchematicMemory
 from smartcl.network.denormals import flushed_denormals
+from smartcl.network.inputs import Prepared
 from smartcl.saved import Saved
 from smartcl.selection.recent_and_past import RecentAndPast
 from smartcl.selection.roles import DORMANT, HELD_OUT, REPLAYED
@@ -60,25 +63,10 @@ from smartcl.selection.roles import DORMANT, HELD_OUT, REPLAYED
 #: From the stream's signature and the map of features to members that have learned nothing.
 MakeMembers = Callable[[InputSpec, FeatureMap], tuple[Member, ...]]
 
-#: Rows seen before coarser values are judged by their answers.
-KNOWN_ROWS = 500
-#: How many times less than a batch of learning coarser values may change the answers: trees and neighbours see more
-#: than the pool shows. 1 cost covtype 0.9, 3 left a table of measurements a third of the samples.
-MARGIN = 1.0
-#: The share of errors among the surest answers from which labels are doubted.
-MAY_BE_WRONG = 0.03
-#: Up to this many features all samples that a policy examines are looked at; of more features fewer.
-EXAMINED_CELLS = 250
 #: Among ridge's experts, the one that goes by all features and the whole past.
 WHOLE_PAST = f"{FORGETTING[0]:g}, features"
-#: Of the newest rows so many, or those since the last jump of the errors, are no past.
-NEW_ROWS = 1000
-#: Fewer samples than this cannot be told apart from others.
-FEWEST_COMPARED = 30
 #: The least weight that a sample can have.
 LEAST_WEIGHT = float(np.finfo(np.float32).smallest_subnormal)
-#: After a change so many stored samples from before it are looked at.
-REASSESSED = 5000
 
 
 class Ensemble(StreamLearner):
@@ -125,7 +113,7 @@ class Ensemble(StreamLearner):
             new = self.samples(batch)
             self.judge_answers(new)
             self.react(new)
-            aside = held_out(len(batch), int((roles(self.memory.store) == HELD_OUT).sum()), self.rng)
+            aside = held_out(len(batch), self.rng)
             self.teach(new.taken(np.flatnonzero(~aside)))
             self.observed = self.remember(batch, np.where(aside, HELD_OUT, REPLAYED).astype(np.uint8))
             self.batches += 1
@@ -172,7 +160,7 @@ class Ensemble(StreamLearner):
         if self.evidence.drift.alert.jumped:
             self.parts = tuple(member.after_jump() for member in self.parts)
         since = self.evidence.drift.alert.since
-        if self._wide and since < CALM_ROWS:
+        if self._wide and since < RECENT_ROWS:
             return  # too few rows to tell other inputs from other labels
         change = self.evidence.drift.verdict(self.counts.total, self.overlap_since_jump)
         if change is None:
@@ -201,9 +189,9 @@ class Ensemble(StreamLearner):
         beside = {**self.stored_beside(batch), "role": role}
         everything = np.ones(self.spec.n_features, dtype=np.bool_)
         candidates = self.memory.candidates(batch, everything, beside, self.told_apart)
-        asks = self.trust and self.evidence.noise > MAY_BE_WRONG and self._roles is not None
+        asks = self.trust and self.evidence.noise > RARE and self._roles is not None
         judge = partial(_WholePast, self, candidates) if asks else None
-        effort = min(1.0, EXAMINED_CELLS / self.map.width)
+        effort = min(1.0, MANY_FEATURES / self.map.width)
         offer = Offer(effort=effort, recent=recent_share(self.evidence.coverage))
         before = self.memory.store
         seen = self.memory.select(candidates, judge, self.rng, offer)
@@ -220,8 +208,8 @@ class Ensemble(StreamLearner):
         self.evidence = self.evidence.asked_who_adds(self._networks)
         asked = np.flatnonzero(roles(store) == HELD_OUT)
         if len(asked):
-            held = self.stored(self.rng.permutation(asked)[:ASKED_HELD_OUT])
-            other = self._wide and self._overlap(COVERAGE_ROWS).share < SAME_INPUTS
+            held = self.stored(self.rng.permutation(asked)[:LOOK_ROWS])
+            other = self._wide and self._overlap(RECENT_ROWS).share < SAME_INPUTS
             self.evidence = self.evidence.looked_back(self._answered(held), other)
 
     def overlap_since_jump(self) -> Overlap:
@@ -230,22 +218,22 @@ class Ensemble(StreamLearner):
         Wide rows without a jump count as other inputs: half-wrong labels on images of new classes look like a change.
         """
         since = self.evidence.drift.alert.since
-        if self._wide and since > 2 * CALM_ROWS:
+        if self._wide and since > 2 * RECENT_ROWS:
             return Overlap(0.0, 0.0)
-        return self._overlap(int(min(COVERAGE_ROWS, since)))
+        return self._overlap(int(min(RECENT_ROWS, since)))
 
     def _overlap(self, count: int) -> Overlap:
         """How much so many of the newest stored samples look like older ones; wholly if those are too few to say."""
-        if count < FEWEST_COMPARED:
+        if count < BATCH_ROWS:
             return UNKNOWN
         stored = learnable(self.memory.store)
-        old = stored[: -int(min(self.evidence.drift.alert.since, NEW_ROWS, len(stored) / 2)) or None]
-        if len(old) < FEWEST_COMPARED:
+        old = stored[: -int(min(self.evidence.drift.alert.since, SETTLED_ROWS, len(stored) / 2)) or None]
+        if len(old) < BATCH_ROWS:
             return Overlap(1.0, 0.0)
         old = self.rng.permutation(old)[:count]
         new = self.newest.values[-count:][-len(old) :]
         before = self.frame.scaled(stored_rows(self.memory.store, old), self.spec)
-        return overlap(*(self.map(values)[:, :COVERAGE_FEATURES] for values in (new, before)))
+        return overlap(*(self.map(values)[:, :MANY_FEATURES] for values in (new, before)))
 
     # --- answers --------------------------------------------------------------------------------------------------
 
@@ -316,7 +304,13 @@ class Ensemble(StreamLearner):
     # --- rows and samples as members read them -----------------------------------------------------------------------
 
     def view(self, x: Rows) -> View:
-        return View(x, self.prepared, partial(self.frame.scaled, spec=self.spec), self.map)
+        return View(x, self._prepared_as_held, partial(self.frame.scaled, spec=self.spec), self.map)
+
+    def _prepared_as_held(self, x: Rows) -> Prepared:
+        """Rows as a network takes them, at the memory's precision: a network learns old classes from stored samples
+        alone, and rows of another precision are others to it.
+        """
+        return self.prepared(as_held(self.memory.store, x))
 
     def samples(self, batch: Batch) -> Samples:
         """A batch as members read it."""
@@ -369,14 +363,14 @@ class Ensemble(StreamLearner):
 
     def told_apart(self, samples: SampleStore, coarse: SampleStore) -> float:
         """How many times as much coarser values change the answers to these samples as a batch of learning does."""
-        if self.memory.offered < KNOWN_ROWS:
+        if self.memory.offered < RECENT_ROWS:
             return np.inf
         index = np.arange(len(samples))
         classify = self.classify()
         change = distance(*(classify(stored_rows(store, index)) for store in (samples, coarse)))
         with self.finished() as before:
             moved = distance(before.classify()(stored_rows(samples, index)), classify(stored_rows(samples, index)))
-        return MARGIN * change / max(moved, np.finfo(np.float64).tiny)
+        return change / max(moved, np.finfo(np.float64).tiny)
 
     def discard(self, gone: Bools) -> None:
         """Take stored samples out of the memory and of the sums of the whole past, inside ``all_or_nothing``.
@@ -411,7 +405,7 @@ class Ensemble(StreamLearner):
         contradict now; those that the sums know now are learned again.
         """
         place, store = self._roles, self.memory.store
-        at = np.flatnonzero(roles(store)[:begin] != HELD_OUT)[-REASSESSED:]
+        at = np.flatnonzero(roles(store)[:begin] != HELD_OUT)[-LONG_ROWS:]
         if place is None or not len(at):
             return
         rows, y = self.view(stored_rows(store, at)), store.labels[at].astype(np.int64)

@@ -13,14 +13,11 @@ from smartcl.data.batch import Bools
 from smartcl.learners.ensemble.calibration import Calibration
 from smartcl.learners.ensemble.drift import Change, DriftWatch
 from smartcl.learners.ensemble.rows import Floats
-from smartcl.learners.ensemble.settings import AFTER_JUMP, AWAY, FAMILIAR, LOOK_COUNTS, NEWEST_ROWS, WORTH
+from smartcl.learners.ensemble.settings import AFTER_JUMP, BATCH_ROWS, LOOK_COUNTS, LOOK_ROWS, RARE, SURE, WORTH
 from smartcl.learners.ensemble.weighting import Answered, Weights, newest
 from smartcl.saved import Saved
 
 Doubles = NDArray[np.float64]
-
-#: Fewer held-out rows than this say nothing of how many labels are wrong.
-FEWEST_HELD_OUT = 30
 
 
 @dataclass(frozen=True)
@@ -94,7 +91,7 @@ class Evidence:
         """With answers to held-out rows: those of absent classes count, or all if the inputs are of another kind."""
         familiar = 0.0 if other_inputs else min(1.0, self.familiar + LOOK_COUNTS)
         away = self.stay_away[past.y]
-        weight = past.weight if familiar < FAMILIAR else np.where(away, past.weight, np.float32(0))
+        weight = past.weight if familiar < 0.5 else np.where(away, past.weight, np.float32(0))
         coverage = min(familiar, 1 - float(away.mean()))
         looked = replace(self, past=replace(past, weight=weight), familiar=familiar, coverage=coverage)
         return replace(looked, weights=looked.weights.refitted(looked.known))
@@ -103,8 +100,8 @@ class Evidence:
     def stay_away(self) -> Bools:
         """Which classes are missing from the newest rows, or nearly so."""
         n_classes = self.present.logs.shape[2]
-        came = np.bincount(self.present.y[-NEWEST_ROWS:], minlength=n_classes)
-        return np.asarray(came < AWAY * came.sum() / max(1, n_classes))
+        came = np.bincount(self.present.y[-LOOK_ROWS:], minlength=n_classes)
+        return np.asarray(came < RARE * came.sum() / max(1, n_classes))
 
     def noted(self, change: Change) -> Evidence:
         """With the change; answers are compared anew."""
@@ -124,7 +121,9 @@ class Evidence:
         if not len(known):
             return self
         worth = {name: self.weights.worth(known, experts) for name, experts in members.items()}
-        return replace(self, adds=tuple(name for name, (rise, error) in worth.items() if rise > max(WORTH, 2 * error)))
+        return replace(
+            self, adds=tuple(name for name, (rise, error) in worth.items() if rise > max(WORTH, SURE * error))
+        )
 
     @property
     def noise(self) -> float:
@@ -132,7 +131,7 @@ class Evidence:
 
         Answers to held-out rows of the past count too: those to rows of a new task may be sure and wrong.
         """
-        if len(self.past) < FEWEST_HELD_OUT:
+        if len(self.past) < BATCH_ROWS:
             return self.calibration.least_errors
         shares = self.weights.pooled(self.past.logs)
         surest = np.argsort(-shares.max(axis=1), kind="stable")[: len(shares) // 2]

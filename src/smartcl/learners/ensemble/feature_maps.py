@@ -16,6 +16,7 @@ from scipy import sparse
 from smartcl.data.spec import InputSpec
 from smartcl.learners.ensemble.settings import (
     BIAS,
+    DEPTH,
     GAIN,
     HASHED_FEATURES,
     RELU_FEATURES,
@@ -26,9 +27,6 @@ from smartcl.learners.ensemble.settings import (
 from smartcl.saved import Saved
 
 Floats = NDArray[np.float32]
-
-#: Up to three steps make a conjunction.
-DEPTH = 3
 
 
 class FeatureMap(Protocol):

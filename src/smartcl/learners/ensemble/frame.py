@@ -16,14 +16,11 @@ from numpy.typing import NDArray
 from smartcl.data.batch import Rows
 from smartcl.data.spec import InputSpec
 from smartcl.learners.ensemble.rows import as_table
-from smartcl.learners.ensemble.settings import SETTLED_ROWS
+from smartcl.learners.ensemble.settings import OTHER_SCALE, SETTLED_ROWS
 from smartcl.network.scaling import InputScale, compressed
 from smartcl.saved import Saved
 
 Doubles = NDArray[np.float64]
-
-#: A feature's scale follows if it has become so many times larger or smaller, or its centre lies so many scales off.
-OTHER_SCALE = 4.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +40,7 @@ class Frame:
 
     def due(self, rows: int) -> bool:
         """Is it time to take the scale anew, for all features?"""
-        return self.rows == 0 or (rows >= 2 * self.rows and self.rows < SETTLED_ROWS)
+        return self.rows == 0 or 2 * self.rows <= rows <= SETTLED_ROWS
 
     def followed(self, scale: InputScale | None) -> Frame:
         """With the scale of those features that have another one now."""

@@ -20,14 +20,7 @@ from smartcl.learners.ensemble.member import Past, log_softmax
 from smartcl.learners.ensemble.neighbours import unit_rows
 from smartcl.learners.ensemble.recent import learnable
 from smartcl.learners.ensemble.rows import Floats, Samples, View
-from smartcl.learners.ensemble.settings import (
-    AFTER_JUMP,
-    BATCH_ROWS,
-    LINEAR_COLUMNS,
-    LINEAR_RATE,
-    LINEAR_REPLAY,
-    LINEAR_STEPS,
-)
+from smartcl.learners.ensemble.settings import AFTER_JUMP, BATCH_ROWS, LINEAR_COLUMNS, LINEAR_RATE, LINEAR_STEPS
 from smartcl.saved import Saved
 
 Rows = sparse.csr_array[Any, tuple[int, int]]
@@ -63,7 +56,7 @@ class Linear:
         known, taught = learnable(past.memory.store), self
         for start in range(0, len(new), BATCH_ROWS):
             part = new.taken(np.arange(start, min(start + BATCH_ROWS, len(new))))
-            drawn = past.rng.choice(known, min(len(known), LINEAR_REPLAY), replace=False) if len(known) else known
+            drawn = past.rng.choice(known, min(len(known), 2 * len(part)), replace=False) if len(known) else known
             taught = taught._after(part, past.read(np.sort(drawn)) if len(drawn) else None)
         return taught
 

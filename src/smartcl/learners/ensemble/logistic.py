@@ -19,14 +19,12 @@ from smartcl.learners.ensemble.drift import CHANGED, Change
 from smartcl.learners.ensemble.feature_maps import FeatureMap
 from smartcl.learners.ensemble.member import Past, log_softmax
 from smartcl.learners.ensemble.rows import Floats, Samples, View
-from smartcl.learners.ensemble.settings import AFTER_JUMP, BATCH_ROWS, FORGETTING
+from smartcl.learners.ensemble.settings import AFTER_JUMP, BATCH_ROWS, FORGETTING, LEAST
 from smartcl.learners.ensemble.sums import JITTER
 from smartcl.saved import Saved
 
 Doubles = NDArray[np.float64]
 
-#: The least curvature of a row, so that rows answered surely still count.
-LEAST_CURVATURE = 0.01
 #: Scores beyond this are taken as sure: exp must not overflow.
 SURE_SCORE = 30.0
 
@@ -60,7 +58,7 @@ class Filter:
         """One Newton step for these rows, after forgetting a part of the curvature of those before."""
         rows = features.astype(np.float64)
         shares = np.exp(log_softmax(self.scores(features)))
-        undecided = np.maximum(shares * (1 - shares), LEAST_CURVATURE).mean(axis=1)
+        undecided = np.maximum(shares * (1 - shares), LEAST).mean(axis=1)
         residual = np.eye(shares.shape[1])[y] - shares
         if weight is not None:
             undecided, residual = undecided * weight, residual * weight[:, None]

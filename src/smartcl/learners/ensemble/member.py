@@ -17,6 +17,7 @@ from smartcl.data.spec import InputSpec
 from smartcl.learners.class_counts import ClassCounts
 from smartcl.learners.ensemble.drift import Change
 from smartcl.learners.ensemble.rows import Floats, Samples, View
+from smartcl.learners.ensemble.settings import LEAST
 from smartcl.learners.weights import ClassWeight
 from smartcl.memory.schematic_memory import SchematicMemory
 from smartcl.network.scaling import InputScale
@@ -122,10 +123,6 @@ class Member(Protocol):
     def loaded(self, saved: Saved) -> Self:
         """What ``state_dict`` described; damage is refused."""
         ...
-
-
-#: The least share that a probability is taken to be: what is said to be impossible is only rare.
-LEAST = 0.01
 
 
 def log_shares(shares: Floats) -> Floats:

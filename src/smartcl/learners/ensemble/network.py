@@ -14,7 +14,7 @@ from smartcl.learners.ensemble.drift import NEW_TASK, Change
 from smartcl.learners.ensemble.member import Past, log_softmax
 from smartcl.learners.ensemble.recent import learnable
 from smartcl.learners.ensemble.rows import Floats, Samples, View
-from smartcl.learners.ensemble.settings import FIRST_TRIAL, LATER_TRIAL, TRIAL_ROWS, WIDE, WIDE_TRIAL_ROWS
+from smartcl.learners.ensemble.settings import LATER, LONG_ROWS, SETTLED_ROWS, WIDE
 from smartcl.learners.learner import Learner
 from smartcl.learners.weights import weighted
 from smartcl.saved import Saved
@@ -71,7 +71,7 @@ class NetworkMember:
     def of(cls, name: str, learner: Learner) -> Self:
         """One that has learned nothing: on narrow rows it waits for its first trial, on others it begins at once."""
         made = cls(name, learner)
-        return replace(made, next_trial=FIRST_TRIAL, resting=True) if made._narrow else made
+        return replace(made, next_trial=SETTLED_ROWS, resting=True) if made._narrow else made
 
     @property
     def _narrow(self) -> bool:
@@ -84,9 +84,9 @@ class NetworkMember:
         unseen = bool((past.counts.seen[np.unique(new.y)] <= len(new)).any())
         if unseen or (self.resting and rows >= self.next_trial):
             return replace(counted, resting=self.resting and unseen and self._narrow, began=rows)
-        if self.resting or rows - self.began < (TRIAL_ROWS if self._narrow else WIDE_TRIAL_ROWS) or past.adds:
+        if self.resting or rows - self.began < (SETTLED_ROWS if self._narrow else LONG_ROWS) or past.adds:
             return counted
-        return replace(counted, resting=True, next_trial=LATER_TRIAL * rows)
+        return replace(counted, resting=True, next_trial=LATER * rows)
 
     def restarted(self, samples: Samples, past: Past) -> Self:
         return self

@@ -15,21 +15,18 @@ from smartcl.learners.ensemble.member import Past, log_softmax
 from smartcl.learners.ensemble.rows import Floats, Samples, View
 from smartcl.learners.ensemble.settings import (
     BATCH_ROWS,
-    COMPARED_ROWS,
     FORGETTING,
+    LOOK_ROWS,
+    MANY_FEATURES,
     PENALTIES,
-    PENALTY_ROWS,
+    RECENT_ROWS,
+    SETTLED_ROWS,
     SHARPNESS,
     SNAPSHOTS,
     WIDE,
 )
 from smartcl.learners.ensemble.sums import PACKED_FROM, Moments, Sums, leave_one_out
 from smartcl.saved import Saved
-
-#: Features that wide sums with forgetting keep: the sums of all would not fit beside those of the whole past.
-NARROW = 501
-#: Packed sums wait for so many rows: each update copies them.
-FOLDED_ROWS = 200
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +41,7 @@ class Snapshot:
     def after(self, features: Floats, y: Any) -> Snapshot:
         """With the answers to these rows counted in."""
         right = float((self.scores(features).argmax(axis=1) == y).sum())
-        left = (1 - 1 / COMPARED_ROWS) ** len(y)
+        left = (1 - 1 / RECENT_ROWS) ** len(y)
         return replace(self, right=left * self.right + right, asked=left * self.asked + len(y))
 
     def scores(self, features: Floats) -> Floats:
@@ -106,7 +103,7 @@ class Ridge:
     @classmethod
     def fresh(cls, width: int, linear: int, n_classes: int) -> Self:
         """For features of which the first ``linear`` are a constant and the values."""
-        narrow = width if width < PACKED_FROM else max(linear, NARROW)
+        narrow = width if width < PACKED_FROM else max(linear, MANY_FEATURES)
         widths = [width if rate == 1 else narrow for rate in FORGETTING]
         sums = tuple(Sums.empty(size, n_classes, rate) for size, rate in zip(widths, FORGETTING, strict=True))
         made = cls(sums, linear, (), ())
@@ -170,7 +167,7 @@ class Ridge:
         moments = Moments.of(features[:, : others[0].width], y, first.products.shape[1], weight)
         if first.width == others[0].width:
             first, waiting = first.plus(moments, batches), ()
-        elif sum(len(part[1]) for part in waiting) >= FOLDED_ROWS:
+        elif sum(len(part[1]) for part in waiting) >= LOOK_ROWS:
             first, waiting = _folded(first, waiting), ()
         added = (sums.plus(moments, batches) for sums in others)
         return replace(self, sums=(first, *added), waiting=waiting, rows=self.rows + len(y))
@@ -240,7 +237,7 @@ class Ridge:
         """
         if self.rows < 2 * self.chosen_at or len(past.recent) < 2 * BATCH_ROWS or len(np.unique(past.recent.y)) < 2:
             return self
-        recent = past.recent.some(PENALTY_ROWS, past.rng)
+        recent = past.recent.some(SETTLED_ROWS, past.rng)
         features, unit = past.features(recent.values), self.sums[0].mean_square
         n_classes = self.sums[0].products.shape[1]
         chosen = []

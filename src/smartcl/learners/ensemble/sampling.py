@@ -6,19 +6,12 @@ import numpy as np
 
 from smartcl.data.batch import Bools, Ints
 from smartcl.learners.ensemble.rows import Floats
-from smartcl.learners.ensemble.settings import (
-    ENOUGH_HELD_OUT,
-    HELD_OUT_ONE_IN,
-    LATER_ONE_IN,
-    LEAST_RECENT,
-    MOST_RECENT,
-)
+from smartcl.learners.ensemble.settings import HELD_OUT_SHARE, SMALL_SHARE
 
 
-def held_out(count: int, already: int, rng: np.random.Generator) -> Bools:
+def held_out(count: int, rng: np.random.Generator) -> Bools:
     """Which of so many new rows are never learned; not all of them."""
-    one_in = HELD_OUT_ONE_IN if already < ENOUGH_HELD_OUT else LATER_ONE_IN
-    chosen = rng.random(count) < 1 / one_in
+    chosen = rng.random(count) < HELD_OUT_SHARE
     if chosen.all():
         chosen[0] = False
     return chosen
@@ -28,9 +21,9 @@ def recent_share(coverage: float) -> float:
     """The share of the memory's room for the newest samples: large where they cover the inputs of the past.
 
     >>> round(recent_share(1.0), 2), recent_share(0.0)
-    (0.9, 0.3)
+    (0.9, 0.1)
     """
-    return LEAST_RECENT + (MOST_RECENT - LEAST_RECENT) * coverage
+    return SMALL_SHARE + (1 - 2 * SMALL_SHARE) * coverage
 
 
 def outdated(before: Floats, after: Floats, y: Ints) -> Bools:

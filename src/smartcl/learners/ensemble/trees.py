@@ -1,4 +1,7 @@
-"""Gradient-boosted trees (LightGBM), refitted on the newest stored samples when enough rows have come."""
+"""Gradient-boosted trees (LightGBM), refitted on the newest stored samples when enough rows have come.
+
+While they count for little in the pool, each refit waits for twice as many rows as the one before, up to a bound.
+"""
 
 from __future__ import annotations
 
@@ -14,12 +17,18 @@ import numpy as np
 from smartcl.learners.ensemble.drift import Change
 from smartcl.learners.ensemble.member import Past, Recent, log_shares
 from smartcl.learners.ensemble.rows import Floats, Samples, View
-from smartcl.learners.ensemble.settings import LEAVES, REFIT_ROWS, TREE_ROWS, TREES
+from smartcl.learners.ensemble.settings import (
+    BATCH_ROWS,
+    LEAVES,
+    LOOK_ROWS,
+    RECENT_ROWS,
+    SETTLED_ROWS,
+    SMALL_SHARE,
+    TREE_ROWS,
+    TREES,
+)
 from smartcl.learners.learner_state import MOST_CLASSES
 from smartcl.saved import Saved
-
-#: Fewer samples than this are not worth a tree.
-FEWEST = 50
 
 
 @cache
@@ -43,6 +52,8 @@ class Trees:
     classes: tuple[int, ...] = ()
     rows: int = 0
     fitted_at: int = 0
+    #: Rows from one refit to the next.
+    wait: int = LOOK_ROWS
     booster: Any = None
     name: str = "trees"
 
@@ -62,10 +73,12 @@ class Trees:
     def learn(self, new: Samples, past: Past) -> Self:
         counted = replace(self, rows=self.rows + len(new))
         since, recent = counted.rows - self.fitted_at, past.recent.last(TREE_ROWS)
-        due = since >= (REFIT_ROWS if self.fitted_at >= REFIT_ROWS else max(FEWEST, self.fitted_at))
-        if not due or len(recent) < FEWEST or len(np.unique(recent.y)) < 2 or lightgbm() is None:
+        due = since >= (self.wait if self.fitted_at >= LOOK_ROWS else max(BATCH_ROWS, self.fitted_at))
+        if not due or len(recent) < BATCH_ROWS or len(np.unique(recent.y)) < 2 or lightgbm() is None:
             return counted
-        return counted.fitted(recent, past.rng)
+        young = self.rows < RECENT_ROWS
+        wait = LOOK_ROWS if past.share > SMALL_SHARE or young else min(2 * self.wait, SETTLED_ROWS)
+        return replace(counted.fitted(recent, past.rng), wait=wait)
 
     def fitted(self, recent: Recent, rng: np.random.Generator) -> Self:
         """With trees for these samples."""
@@ -95,7 +108,7 @@ class Trees:
 
     def after_change(self, change: Change, past: Past) -> Self:
         """Refit with the next rows: the memory may have let go of what is outdated."""
-        return replace(self, fitted_at=max(0, self.rows - REFIT_ROWS))
+        return replace(self, fitted_at=max(0, self.rows - LOOK_ROWS), wait=LOOK_ROWS)
 
     def widened(self, n_classes: int, rng: np.random.Generator) -> Self:
         return self
@@ -105,7 +118,10 @@ class Trees:
         return len(self.text)
 
     def state_dict(self) -> dict[str, Any]:
-        return {"text": self.text, "classes": list(self.classes), "rows": self.rows, "fitted_at": self.fitted_at}
+        return {
+            **{"text": self.text, "classes": list(self.classes)},
+            **{"rows": self.rows, "fitted_at": self.fitted_at, "wait": self.wait},
+        }
 
     def loaded(self, saved: Saved) -> Self:
         text, classes = saved.text("text"), saved.counts("classes", 0, MOST_CLASSES)
@@ -121,6 +137,7 @@ class Trees:
             classes=classes,
             rows=saved.whole("rows", 0),
             fitted_at=saved.whole("fitted_at", 0),
+            wait=saved.whole("wait", LOOK_ROWS),
             booster=booster,
         )
 

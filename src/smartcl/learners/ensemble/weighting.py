@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from smartcl.data.batch import Ints
 from smartcl.learners.ensemble.rows import Floats
-from smartcl.learners.ensemble.settings import ACCURACY_WEIGHT, EVIDENCE_ROWS, NO_SHIFT, PRIOR_ROWS
+from smartcl.learners.ensemble.settings import ACCURACY_WEIGHT, NO_SHIFT, PRIOR_ROWS, RECENT_ROWS
 from smartcl.saved import Saved
 
 Doubles = NDArray[np.float64]
@@ -211,7 +211,7 @@ def trust(answered: Answered) -> Doubles:
 
 def newest(answered: Answered, later: Answered) -> Answered:
     """The newest honest answers, twice as many as are remembered; each row that comes makes the others count less."""
-    return answered.weaker((1 - 1 / EVIDENCE_ROWS) ** len(later)).and_then(later, 2 * EVIDENCE_ROWS)
+    return answered.weaker((1 - 1 / RECENT_ROWS) ** len(later)).and_then(later, 2 * RECENT_ROWS)
 
 
 def softmax(scores: Doubles) -> Doubles:
