@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -200,7 +200,7 @@ class SmartClassifier(ClassifierMixin, SavedEstimator):  # type: ignore[misc]
         names = getattr(self, "feature_names_in_", None)
         return fitted.learner.memory.named(fitted.names, None if names is None else names.tolist())
 
-    def forget(self, ids: ArrayLike, retrain_from_memory: bool = False) -> int:
+    def forget(self, ids: ArrayLike | Iterable[Any], retrain_from_memory: bool = False) -> int:
         """Remove the samples with these ids from memory, for good; how many there were.
 
         Their bytes are gone at once, and from the folder with the next ``save(folder, only=True)``. The weights may
@@ -210,7 +210,7 @@ class SmartClassifier(ClassifierMixin, SavedEstimator):  # type: ignore[misc]
         with self._one_at_a_time():
             fitted = self._fitted
             with fitted.learner.all_or_nothing():
-                count = forget_samples(fitted.learner, ids_of(np.atleast_1d(np.asarray(ids)).tolist()))
+                count = forget_samples(fitted.learner, ids_of(ids))
                 left = fitted.relearned(self.batch_size) if retrain_from_memory else fitted
             self._fitted = left
         return count

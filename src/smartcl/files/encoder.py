@@ -14,10 +14,10 @@ from scipy import sparse
 from smartcl.data.batch import Ints, Rows
 from smartcl.files.columns import AS_NUMBERS, CATEGORY, DATE, DATE_PARTS, INDEXED, TEXT, TRUTH, Column, ColumnSchema
 from smartcl.files.hashing import NameBook, counted, words_of
+from smartcl.files.json_records import plain
 from smartcl.files.recognise import listed
 from smartcl.files.records import Records
-from smartcl.files.values import UNREADABLE, name_of, numbers_of
-from smartcl.learners.ids import ids_of
+from smartcl.files.values import UNREADABLE, is_missing, name_of, numbers_of
 from smartcl.saved import Saved
 
 DAY_SECONDS = 86400.0
@@ -32,7 +32,7 @@ class Parsed:
     numbers: NDArray[np.float64]
     names: Mapping[str, Sequence[Any]]
     labels: Sequence[str | None]
-    ids: Ints | None
+    ids: Sequence[Any] | None
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -44,7 +44,7 @@ class Parsed:
             return values[rows] if isinstance(rows, slice) else [values[row] for row in rows.tolist()]
 
         names = {name: some(values) for name, values in self.names.items()}
-        return Parsed(self.numbers[rows], names, some(self.labels), None if self.ids is None else self.ids[rows])
+        return Parsed(self.numbers[rows], names, some(self.labels), None if self.ids is None else some(self.ids))
 
     @classmethod
     def joined(cls, parts: Sequence[Parsed]) -> Parsed:
@@ -55,7 +55,7 @@ class Parsed:
             np.concatenate([part.numbers for part in parts]),
             {name: [value for part in parts for value in part.names[name]] for name in first.names},
             [label for part in parts for label in part.labels],
-            None if first.ids is None else np.concatenate([part.ids for part in parts if part.ids is not None]),
+            None if first.ids is None else [known for part in parts for known in part.ids or ()],
         )
 
 
@@ -124,7 +124,7 @@ class Encoder:
                 numbers[:, place] = numbers_of(columns[column.name], column.reader)
         absent = [None] * rows
         labels = columns.get(self.schema.label, absent)
-        ids = None if self.schema.id is None else ids_of(list(columns.get(self.schema.id, absent)))
+        ids = None if self.schema.id is None else list(map(_id_given, columns.get(self.schema.id, absent)))
         return Parsed(
             numbers,
             {column.name: list(columns.get(column.name, absent)) for column in self._named},
@@ -266,3 +266,8 @@ def turns(days: NDArray[np.float64], there: NDArray[np.bool_] | None) -> NDArray
     angles = 2 * np.pi * np.stack([(days % turn) / turn for turn in (YEAR_DAYS, WEEK_DAYS, 1.0)], axis=1)
     found = np.stack([np.sin(angles), np.cos(angles)], axis=2).reshape(len(days), -1)
     return found if there is None else found * there[:, None]
+
+
+def _id_given(value: Any) -> Any:
+    """The id of a row, the empty text if it has none; a text is an id also where it says "NA"."""
+    return value if isinstance(value, str) or not (is_missing(value) or plain(value) is None) else ""
