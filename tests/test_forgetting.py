@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 
 import numpy as np
@@ -104,3 +105,40 @@ def test_a_table_is_exported_by_name_and_forgets_words(tmp_path: Path) -> None:
     assert not any(b"secret" in path.read_bytes() for path in (tmp_path / "model").rglob("*") if path.is_file())
     assert any(b"common" in path.read_bytes() for path in (tmp_path / "model").rglob("*") if path.is_file())
     assert len(TableModel.load(tmp_path / "model").export()) == 59
+
+
+def told_weights(told: object, method: str, **more: object) -> SmartClassifier:
+    """A model of noise, of which one row in ten is of class 1: how likely class 1 is goes by what it was told."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(300, 3)), (np.arange(300) % 10 == 0).astype(int)
+    settings = {"method": method, "hidden": (4,), "random_state": 0, **more}
+    return SmartClassifier("50kB", class_weight=told, **settings).partial_fit(X, y, ids=np.arange(300))
+
+
+@pytest.mark.parametrize("method", ["smart", "adaptive", "er"])
+@pytest.mark.parametrize("told", [{1: 12.0}, "balanced"])
+@pytest.mark.parametrize("door", ["as it is", "saved", "pickled"])
+def test_what_classes_count_survives_a_new_beginning(method: str, told: object, door: str, tmp_path: Path) -> None:
+    X = np.random.default_rng(1).normal(size=(500, 3))
+    model = told_weights(told, method)
+    if door == "saved":
+        model.save(tmp_path)
+        model = SmartClassifier.load(tmp_path)
+    elif door == "pickled":
+        model = pickle.loads(pickle.dumps(model))
+    assert model.forget([0, 1], retrain_from_memory=True) == 2
+    untold = told_weights(None, method)
+    untold.forget([0, 1], retrain_from_memory=True)
+    # with weights that are lost on the way the two are the same to the last bit
+    assert model.predict_proba(X)[:, 1].mean() > untold.predict_proba(X)[:, 1].mean() + 0.02
+
+
+@pytest.mark.parametrize("method", ["adaptive", "gdumb"])
+def test_a_loaded_model_forgets_and_answers_by_the_weights_it_was_told(method: str, tmp_path: Path) -> None:
+    model = told_weights({1: 12.0}, method)
+    model.save(tmp_path)
+    loaded = SmartClassifier.load(tmp_path)
+    X = np.random.default_rng(1).normal(size=(500, 3))
+    for each in (model, loaded):
+        each.forget(np.arange(100))
+    np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))

@@ -155,8 +155,9 @@ class Fitted:
             raise ValueError(f"y contains labels outside classes: {shown(strangers.tolist())} not in {shown(known)}")
 
     def relearned(self, batch_size: int) -> Fitted:
-        """The same memory, and a learner that has seen nothing else."""
+        """The same memory, and a learner that has seen nothing else; what it was told it is told again."""
         learner = self.built.learner(int(self.learner.rng.integers(2**31 - 1)))
+        learner.class_weight = self.learner.class_weight
         if len(self.names) > learner.spec.n_classes:
             learner.add_classes(len(self.names))
         relearn(learner, self.learner.memory.store, batch_size)
