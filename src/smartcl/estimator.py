@@ -65,7 +65,8 @@ class SmartClassifier(ClassifierMixin, SavedEstimator):  # type: ignore[misc]
     ``network`` is a PyTorch module of the user's own in the place of ``hidden``, or a function ``network(spec)`` that
     makes one; ``optimizer(parameters)`` makes an optimizer of torch for it, and ``augment(rows)`` changes the rows of
     every step. ``X`` may be images ``[n, channels, height, width]``. With an ``encoder``, a function from raw items to
-    vectors, ``X`` is a list of such items, and the memory keeps the vectors. All of this code is saved by name.
+    vectors, ``X`` is a list of such items, and the memory keeps the vectors. All of this code is saved by name, and
+    loading imports it only from modules that are named in ``load(folder, trust=[...])``.
 
     ``class_weight`` and ``sample_weight`` say how much a row counts when it is learned and whenever it is replayed;
     ``"balanced"`` goes by how often each class has come so far. A row of weight 0 is left out. Weights of samples are

@@ -17,7 +17,7 @@ from smartcl.learners.checks import TOO_LARGE, all_finite
 from smartcl.learners.factory import Factory, Method
 from smartcl.learners.methods import check_registered, find_method, registered_name
 from smartcl.learners.weights import ClassWeight
-from smartcl.references import Code, saved_code
+from smartcl.references import Code, names_in, saved_code
 from smartcl.saved import Saved
 from smartcl.setting_kinds import OwnMember, plain
 from smartcl.settings import SETTINGS, as_given, setting, shown
@@ -159,6 +159,14 @@ def loaded_arguments(saved: Saved, names: Collection[str]) -> dict[str, Any]:
     check_arguments(given)
     members = None if given["members"] is None else members_given(given["members"])
     return given | {name: Code()(given[name]) for name in CODE} | {"members": members}
+
+
+def named_code(saved: Saved) -> list[str]:
+    """The names of all code that a saved estimator would import, now or when it goes on to learn."""
+    arguments = saved.entries("estimator")
+    own = [arguments.get(name) for name in (*CODE, "members", "parameters")]
+    encoder = saved.part("encoding").value("encoder") if saved.has("encoding") else None
+    return names_in([*own, saved.part("built").value("parameters"), encoder])
 
 
 def members_given(members: Any) -> list[Any]:

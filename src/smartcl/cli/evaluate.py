@@ -10,7 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from smartcl.cli.screen import screen
-from smartcl.cli.usage import arguments_checked, json_text, one_thread
+from smartcl.cli.usage import Trust, arguments_checked, json_text, one_thread
 from smartcl.files.evaluation import evaluate as evaluated
 from smartcl.files.file_source import FORMATS, FileSource
 from smartcl.files.outputs import check_file
@@ -27,6 +27,7 @@ def evaluate(
     frozen: Annotated[bool, typer.Option("--frozen", help="Do not learn the rows after they are tested.")] = False,
     html: Annotated[Path | None, typer.Option(help="Write one HTML page.")] = None,
     input_format: Annotated[str | None, typer.Option("--format", help=f"{', '.join(FORMATS)}; else by name.")] = None,
+    trust: Trust = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Test a model on each batch of rows, then let a copy of it learn them."""
@@ -34,7 +35,7 @@ def evaluate(
     with arguments_checked():
         if html is not None:
             check_file(html)
-        found = evaluated(TableModel.load(model), FileSource(tuple(inputs), input_format), frozen)
+        found = evaluated(TableModel.load(model, trust or ()), FileSource(tuple(inputs), input_format), frozen)
     result = {"frozen": frozen, **found.scores.as_dict(), "skipped": found.skipped, "missing": found.odd.missing}
     if html is not None:
         write_file(html, scores_page(result, str(model), inputs).encode())

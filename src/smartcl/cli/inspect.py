@@ -12,7 +12,7 @@ from rich.table import Table
 from smartcl.cli.one_line import counted
 from smartcl.cli.passed_over import passed_over_lines
 from smartcl.cli.screen import screen
-from smartcl.cli.usage import arguments_checked, json_text
+from smartcl.cli.usage import Trust, arguments_checked, json_text
 from smartcl.files.summary import inspection
 from smartcl.files.table_model import TableModel
 from smartcl.memory import format_bytes
@@ -22,11 +22,12 @@ SHOWN_CLASSES = 30
 
 def inspect(
     model: Annotated[Path, typer.Argument(help="The folder of a model.")],
+    trust: Trust = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Show what a model remembers and by which features it decides."""
     with arguments_checked():
-        result = inspection(TableModel.load(model))
+        result = inspection(TableModel.load(model, trust or ()))
     if as_json:
         print(json_text(result))
     else:

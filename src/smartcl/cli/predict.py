@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from smartcl.cli.one_line import counted, note
-from smartcl.cli.usage import arguments_checked, one_thread
+from smartcl.cli.usage import Trust, arguments_checked, one_thread
 from smartcl.files.encoder import Odd
 from smartcl.files.file_source import FORMATS, FileSource
 from smartcl.files.outputs import check_file
@@ -25,12 +25,13 @@ def predict(
     proba: Annotated[bool, typer.Option("--proba", help="With the probability of each class.")] = False,
     jsonl: Annotated[bool, typer.Option("--jsonl", help="JSON lines in the place of CSV.")] = False,
     out: Annotated[Path | None, typer.Option(help="A file in the place of stdout.")] = None,
+    trust: Trust = None,
     input_format: Annotated[str | None, typer.Option("--format", help=f"{', '.join(FORMATS)}; else by name.")] = None,
 ) -> None:
     """Predict the label of every record; one that cannot be read has none."""
     one_thread()
     with arguments_checked():
-        loaded = TableModel.load(model)
+        loaded = TableModel.load(model, trust or ())
         source = FileSource(tuple(inputs), input_format)
         if out is not None:
             check_file(out)

@@ -12,7 +12,7 @@ import typer
 from smartcl.cli.one_line import counted, note
 from smartcl.cli.passed_over import passed_over_lines
 from smartcl.cli.status_line import StatusLine
-from smartcl.cli.usage import Interrupted, Seed, arguments_checked, assignments, json_text, one_thread
+from smartcl.cli.usage import Interrupted, Seed, Trust, arguments_checked, assignments, json_text, one_thread
 from smartcl.estimator import SmartClassifier
 from smartcl.estimator_input import USUAL_METHOD
 from smartcl.files.columns import CATEGORY, DATE, IGNORED, MOST_WIDTH, NUMBER, TEXT, USUAL_WIDTH, read_schema
@@ -57,6 +57,7 @@ def train(
     ] = None,
     batch: Annotated[int, typer.Option(min=1, help="Rows that are learned together.")] = 50,
     seed: Seed = 0,
+    trust: Trust = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Learn the rows of files in one pass, in a memory of a fixed number of bytes; stop and go on at any time."""
@@ -65,7 +66,7 @@ def train(
         goes_on = check_out(out, resume, overwrite)
         asked = ((NUMBER, numeric), (CATEGORY, categorical), (DATE, date), (TEXT, text), (IGNORED, ignore))
         told = Told(label, id_column, {name: kind for kind, names in asked for name in names or []}, width)
-        begun = TableModel.load(out) if goes_on else None
+        begun = TableModel.load(out, trust or ()) if goes_on else None
         parameters = assignments(settings or [])
         classifier = SmartClassifier(
             memory, method=method, parameters=parameters or None, batch_size=batch, random_state=seed

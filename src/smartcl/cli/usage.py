@@ -15,6 +15,12 @@ MOST_SEED = 2**32 - 1
 
 Seed = Annotated[int, typer.Option(min=0, max=MOST_SEED, help="Draws the data, the weights and the memory.")]
 
+#: What may be imported for a model of a folder.
+Trust = Annotated[
+    list[str] | None,
+    typer.Option(metavar="MODULE", help="Import this module if the model's folder names code of it; repeatable."),
+]
+
 
 class UsageError(typer.TyperException):
     """What the user asked for cannot be: the message says what was wrong and what is allowed."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +21,12 @@ def ids_in_file(path: Path) -> list[str]:
     return [known for known in ids if known]
 
 
-def forget_in_folder(folder: Path, ids: list[str], retrain: bool) -> dict[str, Any]:
+def forget_in_folder(folder: Path, ids: list[str], retrain: bool, trust: Sequence[str] = ()) -> dict[str, Any]:
     """Forget samples of the model in a folder; neither its state nor the one before it holds them any more."""
     if not folder.is_dir():
         raise ValueError(f"there is no folder {folder}")
     with only_trainer(folder):
-        model = TableModel.load(folder)
+        model = TableModel.load(folder, trust)
         forgotten = model.forget(ids, retrain_from_memory=retrain)
         model.save(folder, only=True)
         return {"asked": len(ids), "forgotten": forgotten, "held": len(model.classifier.memory_)}

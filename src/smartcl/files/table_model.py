@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -152,9 +152,12 @@ class TableModel:
         self.classifier.save(folder, companions={PART: state}, only=only)
 
     @classmethod
-    def load(cls, folder: str | os.PathLike[str]) -> TableModel:
-        """The saved model, or a ``ValueError`` or ``FileNotFoundError`` of one line."""
-        classifier = SmartClassifier.load(folder)
+    def load(cls, folder: str | os.PathLike[str], trust: Sequence[str] | str = ()) -> TableModel:
+        """The saved model, or a ``ValueError`` or ``FileNotFoundError`` of one line.
+
+        ``trust`` names the modules that may be imported for it, as of ``SmartClassifier.load``.
+        """
+        classifier = SmartClassifier.load(folder, trust)
         companions = classifier.companions_
         if PART not in companions:
             raise ValueError(f"the model in {folder} was not trained on the columns of a table")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from itertools import chain
@@ -177,6 +177,7 @@ def train_stream(
     checkpoint_rows: int | None = None,
     checkpoint_seconds: float = 60.0,
     watch: Watch = lambda model: False,
+    trust_code: Sequence[str] | str = (),
     **settings: Any,
 ) -> TableModel:
     """Learn a stream of rows: names of files, a table of pandas, Polars or PyArrow, or an iterable of dicts.
@@ -185,7 +186,7 @@ def train_stream(
     what a column is (``number``, ``truth``, ``date``, ``category``, ``text``, ``ignored``) where its first rows would
     not show it; words and many names are hashed into ``width`` features. ``settings`` are those of a
     ``SmartClassifier``. With ``out``, the model is saved there as it learns, and ``resume=True`` goes on where the last
-    checkpoint was.
+    checkpoint was; ``trust_code`` then names the modules that may be imported, as ``trust`` of ``TableModel.load``.
 
     >>> rows = [({"wind": wind, "sky": sky}, wind > 3) for wind in range(8) for sky in ("clear", "grey")]
     >>> model = train_stream(rows * 10, memory="2kB", random_state=0)
@@ -194,7 +195,7 @@ def train_stream(
     """
     folder = None if out is None else Path(out)
     goes_on = folder is not None and check_out(folder, resume, overwrite=False)
-    begun = TableModel.load(folder) if goes_on and folder is not None else None
+    begun = TableModel.load(folder, trust_code) if goes_on and folder is not None else None
     classifier = SmartClassifier(memory, **settings) if begun is None else begun.classifier
     name = label or (begun.schema.label if begun is not None else "label")
     given = source_of(source, name, classifier.batch_size)
