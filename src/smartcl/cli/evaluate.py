@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.markup import escape
 from rich.table import Table
 
-from smartcl.cli.screen import screen
+from smartcl.cli.screen import screen, shown
 from smartcl.cli.usage import Trust, arguments_checked, json_text, one_thread
+from smartcl.cli.visible import tell, visible
 from smartcl.files.evaluation import evaluate as evaluated
 from smartcl.files.file_source import FORMATS, FileSource
 from smartcl.files.outputs import check_file
@@ -44,7 +44,7 @@ def evaluate(
     else:
         show(result)
         if html is not None:
-            print(f"page: {html}")
+            tell(f"page: {html}")
 
 
 def show(result: dict[str, Any]) -> None:
@@ -68,7 +68,7 @@ def show(result: dict[str, Any]) -> None:
         console.print(f"\n[italic]{title}[/italic]")
         console.print(table)
     for why, count in result["skipped"].items():
-        console.print(f"skipped: {count:,} {escape(why)}", highlight=False)
+        console.print(f"skipped: {count:,} {shown(why)}", highlight=False)
 
 
 def _over_time(result: dict[str, Any]) -> Table:
@@ -83,7 +83,7 @@ def _by_class(result: dict[str, Any]) -> Table:
     table = _table("class", "rows", "precision", "recall", "F1")
     for line in sorted(result["classes"], key=lambda line: -line["rows"])[:MOST_SHOWN]:
         shares = (_share(line[name]) for name in ("precision", "recall", "f1"))
-        table.add_row(escape(line["class"]), f"{line['rows']:,}", *shares)
+        table.add_row(shown(line["class"]), f"{line['rows']:,}", *shares)
     return table
 
 
@@ -92,11 +92,11 @@ def _confusion(result: dict[str, Any], columns: int) -> Table:
     names = [line["class"] for line in sorted(result["classes"], key=lambda line: -line["rows"])[:MOST_SHOWN]]
     counts = {(cell["label"], cell["prediction"]): cell["rows"] for cell in result["confusion"]}
     numbers = {name: str(number) for number, name in enumerate(names, start=1)}
-    wide = max(map(len, names)) + sum(2 + max(len(name), 6) for name in names) > columns
-    table = _table("", *(numbers[name] if wide else escape(name) for name in names))
+    wide = max(map(len, map(visible, names))) + sum(2 + max(len(visible(name)), 6) for name in names) > columns
+    table = _table("", *(numbers[name] if wide else shown(name) for name in names))
     for label in names:
         table.add_row(
-            f"{numbers[label]} {escape(label)}" if wide else escape(label),
+            f"{numbers[label]} {shown(label)}" if wide else shown(label),
             *(f"{counts.get((label, said), 0):,}" for said in names),
         )
     return table

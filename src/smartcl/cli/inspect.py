@@ -11,7 +11,7 @@ from rich.table import Table
 
 from smartcl.cli.one_line import counted
 from smartcl.cli.passed_over import passed_over_lines
-from smartcl.cli.screen import screen
+from smartcl.cli.screen import screen, shown
 from smartcl.cli.usage import Trust, arguments_checked, json_text
 from smartcl.files.summary import inspection
 from smartcl.files.table_model import TableModel
@@ -104,7 +104,7 @@ def _by_class(result: dict[str, Any]) -> Table:
     table.add_column("samples", justify="right")
     counts = sorted(result["held_by_class"].items(), key=lambda item: -item[1])
     for name, count in counts[:SHOWN_CLASSES]:
-        table.add_row(escape(name), f"{count:,}")
+        table.add_row(shown(name), f"{count:,}")
     if len(counts) > SHOWN_CLASSES:
         table.add_row(f"and {len(counts) - SHOWN_CLASSES:,} more", "")
     return table
@@ -126,5 +126,5 @@ def _strongest(result: dict[str, Any]) -> Table:
     table.add_column("feature")
     table.add_column("moves the answer by", justify="right")
     for line in result["strongest_features"]:
-        table.add_row(escape(line["feature"]), f"{line['moves']:.1%}")
+        table.add_row(shown(line["feature"]), f"{line['moves']:.1%}")
     return table

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
@@ -11,6 +10,7 @@ import typer
 
 from smartcl.cli.one_line import counted, note
 from smartcl.cli.usage import Trust, arguments_checked, one_thread
+from smartcl.cli.visible import data_output
 from smartcl.files.encoder import Odd
 from smartcl.files.file_source import FORMATS, FileSource
 from smartcl.files.outputs import check_file
@@ -36,7 +36,7 @@ def predict(
         if out is not None:
             check_file(out)
         odd, bad, rows = Odd(), 0, 0
-        target = nullcontext(sys.stdout) if out is None else out.open("w", encoding="utf-8", newline="")
+        target = nullcontext(data_output()) if out is None else out.open("w", encoding="utf-8", newline="")
         with target as file:
             writer = PredictionWriter(file, loaded, proba, jsonl)
             for answered in loaded.answers(source, odd):

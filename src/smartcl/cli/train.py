@@ -13,6 +13,7 @@ from smartcl.cli.one_line import counted, note
 from smartcl.cli.passed_over import passed_over_lines
 from smartcl.cli.status_line import StatusLine
 from smartcl.cli.usage import Interrupted, Seed, Trust, arguments_checked, assignments, json_text, one_thread
+from smartcl.cli.visible import tell
 from smartcl.estimator import SmartClassifier
 from smartcl.estimator_input import USUAL_METHOD
 from smartcl.files.columns import CATEGORY, DATE, IGNORED, MOST_WIDTH, NUMBER, TEXT, USUAL_WIDTH, read_schema
@@ -89,7 +90,10 @@ def train(
         raise Interrupted(
             f"interrupted after {model.progress.rows:,} rows, saved in {out}: --resume goes on from there"
         )
-    print(json_text(summary(model)) if as_json else "\n".join(told_at_the_end(model, out)))
+    if as_json:
+        print(json_text(summary(model)))
+    else:
+        tell("\n".join(told_at_the_end(model, out)))
 
 
 def run(training: Training, out: Path) -> bool:

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from smartcl.cli.usage import arguments_checked
+from smartcl.cli.visible import tell
 from smartcl.files.outputs import check_file
 from smartcl.paper.experiments.migration import migrate
 from smartcl.paper.report.loaded_runs import Runs
@@ -27,4 +28,4 @@ def results(
     if rename:
         print(migrate(folder))
     page.write_text(markdown_page(Runs(folder)), encoding="utf-8")
-    print(f"page: {page}")
+    tell(f"page: {page}")
