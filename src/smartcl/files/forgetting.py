@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from smartcl.files.byte_streams import check_input
 from smartcl.files.table_model import TableModel
 from smartcl.persistence import only_trainer
 
 
 def ids_in_file(path: Path) -> list[str]:
     """The ids in a file, one a line."""
-    if not path.is_file():
-        raise ValueError(f"there is no file {path}")
+    check_input(str(path))
     try:
         ids = [line.strip() for line in path.read_text(encoding="utf-8-sig").splitlines()]
     except UnicodeDecodeError:

@@ -56,6 +56,7 @@ class Progress:
             if len(self.strangers) < MOST_STRANGERS:
                 self.strangers.setdefault(name, self.rows)
         self.marks.update(step.marks)
+        self.beginnings.update(step.beginnings)
 
     def count(self, rows: int, tested: int, right: int) -> None:
         """Count rows that were learned, and those of them that were tested before."""

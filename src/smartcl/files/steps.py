@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from smartcl.files.byte_streams import Beginning
 from smartcl.files.encoder import Encoder, Parsed
 from smartcl.files.records import Block, Mark, Records
 
@@ -21,6 +22,8 @@ class Step:
     marks: dict[str, Mark] = field(default_factory=dict)
     bad: dict[str, int] = field(default_factory=dict)
     strangers: dict[str, None] = field(default_factory=dict)
+    #: Of inputs whose file has been replaced by another one, the first bytes of the new file.
+    beginnings: dict[str, Beginning] = field(default_factory=dict)
 
 
 def steps(blocks: Iterable[Block], encoder: Encoder, size: int) -> Iterator[Step]:
@@ -71,6 +74,8 @@ class _Cutter:
             while strange and strange[0][1] < end:
                 self.strangers.setdefault(strange.pop(0)[0])
             self.marks[block.input] = Mark(block.place, end)
+            if block.beginning is not None:
+                self.beginnings[block.input] = block.beginning
             if not full:
                 return
             yield self.step()
@@ -78,7 +83,7 @@ class _Cutter:
     def step(self) -> Step:
         """All that waits, as a batch."""
         rows = Parsed.joined(self._parts) if self._parts else self._none
-        step = Step(rows, self.marks, self.bad, self.strangers)
+        step = Step(rows, self.marks, self.bad, self.strangers, self.beginnings)
         self._begin()
         return step
 
@@ -94,6 +99,7 @@ class _Cutter:
         self.marks: dict[str, Mark] = {}
         self.bad: dict[str, int] = {}
         self.strangers: dict[str, None] = {}
+        self.beginnings: dict[str, Beginning] = {}
 
 
 def first_rows(blocks: Iterator[Block], count: int) -> tuple[list[Block], Records]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from smartcl.estimator import SmartClassifier
-from smartcl.files.byte_streams import STDIN, Beginning
+from smartcl.files.byte_streams import Beginning, is_pipe
 from smartcl.files.columns import USUAL_WIDTH, ColumnSchema
 from smartcl.files.encoder import Encoder
 from smartcl.files.file_source import FileSource
@@ -127,15 +127,15 @@ class Training:
     def _marks(self, model: TableModel) -> Mapping[str, Mark]:
         """Where to go on: files where they were left; what comes from a pipe is new."""
         for name, beginning in model.progress.beginnings.items():
-            if name in self.source.inputs:
+            if name in self.source.inputs and not is_pipe(name):
                 beginning.check(name)
         self._note_beginnings(model)
-        return {name: mark for name, mark in model.progress.marks.items() if name != STDIN}
+        return {name: mark for name, mark in model.progress.marks.items() if not is_pipe(name)}
 
     def _note_beginnings(self, model: TableModel) -> None:
         if isinstance(self.source, FileSource):
             for name in self.source.inputs:
-                if name != STDIN and name not in model.progress.beginnings:
+                if not is_pipe(name) and name not in model.progress.beginnings:
                     model.progress.beginnings[name] = Beginning.of(name)
 
     def _checkpoint(self) -> None:
