@@ -20,7 +20,7 @@ from smartcl.files.outputs import check_writable
 from smartcl.files.recognise import Told, recognised
 from smartcl.files.records import Block, Mark
 from smartcl.files.sources import Source, source_of
-from smartcl.files.steps import first_rows, steps
+from smartcl.files.steps import NO_LABEL, first_rows, steps
 from smartcl.files.table_model import TableModel
 from smartcl.persistence import INDEX, only_trainer, write_file
 
@@ -87,14 +87,11 @@ class Training:
                 if self.checkpoints.due(unsaved, time.monotonic() - saved_at):
                     self._checkpoint()
                     unsaved, saved_at = 0, time.monotonic()
-                if watch(model):
+                if model.progress.rows and watch(model):  # before the first row there is nothing to see
                     break
             self._checkpoint()
         if not model.progress.rows:
-            why = (
-                ", ".join(f"{count:,} {reason}" for reason, count in model.progress.skipped.items()) or "there is none"
-            )
-            raise ValueError(f"no row could be learned: {why}")
+            raise ValueError(f"no row could be learned: {_why_none(model)}")
         return model
 
     def _reading(self, read: Callable[[], T]) -> T:
@@ -150,6 +147,13 @@ class Training:
         except OSError as error:
             why = f"{error.strerror or error}: what was learned last is not saved, the checkpoint before is whole"
             raise type(error)(error.errno, why, str(folder)) from None
+
+
+def _why_none(model: TableModel) -> str:
+    """What was wrong with all rows of a source."""
+    skipped, label = model.progress.skipped, model.schema.label
+    why = ", ".join(f"{count:,} {reason}" for reason, count in skipped.items()) or "there is none"
+    return f"{why}; the column {label!r} must hold texts, numbers or truth values" if NO_LABEL in skipped else why
 
 
 def check_out(folder: Path, resume: bool, overwrite: bool) -> bool:
