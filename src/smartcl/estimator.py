@@ -33,7 +33,7 @@ from smartcl.estimator_input import (
     sample_weight_asked,
     spec_of,
 )
-from smartcl.fitted import Built, Fitted, Labels, Taken, check_family, labels_of, positions
+from smartcl.fitted import Built, Fitted, Labels, Taken, check_endings, check_family, labels_of, positions
 from smartcl.learners.factory import Factory, Method
 from smartcl.learners.forgetting import forget_samples
 from smartcl.learners.ids import ids_of, kept_ids
@@ -238,6 +238,7 @@ class SmartClassifier(ClassifierMixin, SavedEstimator):  # type: ignore[misc]
     def _begin(self, X: ArrayLike, given: Given) -> None:
         draft, taken = self._drafted(X, given.y)
         weight = sample_weight_asked(given.sample_weight, len(taken.labels))
+        check_endings(given.classes)
         known = np.unique(taken.labels if given.classes is None else labels_of(np.asarray(given.classes)))
         check_family(taken.labels, known, "classes do")
         draft._fitted = self._new(taken, known, check_random_state(self.random_state), given.classes is not None)
@@ -308,6 +309,7 @@ class SmartClassifier(ClassifierMixin, SavedEstimator):  # type: ignore[misc]
         check_batch_size(self.batch_size)
         with one_line():
             flat, shape = flat_rows(encoded(encoding, self.encoder, X))
+            check_endings(y)
             flat, y = validate_data(model, flat, as_array(y), accept_sparse="csr", reset=reset)
             check_classification_targets(y)
             return Taken(rows_of(flat), labels_of(np.asarray(y)), shape, encoding)

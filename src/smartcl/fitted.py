@@ -198,6 +198,21 @@ class Fitted:
         return cls(learner, names, saved.flag("fixed_classes"), built, saved.entries("companions"), encoding)
 
 
+def check_endings(labels: Any) -> None:
+    """Refuse texts that end in the character NUL: NumPy drops it, and two classes would become one.
+
+    >>> check_endings(["a", "a\\0"])
+    Traceback (most recent call last):
+    ValueError: y must hold texts that do not end in the character NUL, got 'a\\x00'
+    """
+    if getattr(getattr(labels, "dtype", None), "kind", "O") != "O":
+        return  # numbers, or texts of NumPy's, of which nobody knows any more
+    held = np.ravel(np.asarray(labels, dtype=object))
+    odd = next((label for label in held if isinstance(label, str) and label.endswith("\0")), None)
+    if odd is not None:
+        raise ValueError(f"y must hold texts that do not end in the character NUL, got {shown(odd)}")
+
+
 def labels_of(y: Labels) -> Labels:
     """Labels in an array that can be compared and saved, or a ``ValueError``.
 

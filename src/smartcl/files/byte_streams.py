@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from smartcl.errors import extra
+from smartcl.persistence import path_of
 
 GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 STDIN = "-"
@@ -53,7 +54,7 @@ class Beginning:
 
 def check_input(name: str) -> None:
     """Refuse what is no file to read."""
-    path = Path(name)
+    path = path_of(name, "an input")
     if name != STDIN and not path.exists():
         raise ValueError(f"there is no file {name}")
     if name != STDIN and path.is_dir():

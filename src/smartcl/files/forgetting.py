@@ -8,7 +8,7 @@ from typing import Any
 
 from smartcl.files.byte_streams import check_input
 from smartcl.files.table_model import TableModel
-from smartcl.persistence import only_trainer
+from smartcl.persistence import only_trainer, path_of
 
 
 def ids_in_file(path: Path) -> list[str]:
@@ -23,7 +23,7 @@ def ids_in_file(path: Path) -> list[str]:
 
 def forget_in_folder(folder: Path, ids: list[str], retrain: bool, trust: Sequence[str] = ()) -> dict[str, Any]:
     """Forget samples of the model in a folder; neither its state nor the one before it holds them any more."""
-    if not folder.is_dir():
+    if not path_of(folder, "model").is_dir():
         raise ValueError(f"there is no folder {folder}")
     with only_trainer(folder):
         model = TableModel.load(folder, trust)

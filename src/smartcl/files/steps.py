@@ -12,6 +12,8 @@ from smartcl.files.encoder import Encoder, Parsed
 from smartcl.files.records import Block, Mark, Records
 
 NO_LABEL = "no label"
+#: NumPy drops the character at the end of a text: two labels would become one.
+ENDS_IN_NUL = "a label that ends in the character NUL"
 
 
 @dataclass
@@ -56,10 +58,10 @@ class _Cutter:
         rows = self._encoder.parse(records)
         bad = {
             **records.bad,
-            **{int(records.at[row]): NO_LABEL for row, name in enumerate(rows.labels) if name is None},
+            **{int(records.at[row]): why for row, name in enumerate(rows.labels) if (why := _no_label(name))},
         }
         troubles = sorted(number for number in bad if number >= passed)
-        usable = [row for row, name in enumerate(rows.labels) if name is not None and records.at[row] >= passed]
+        usable = [row for row, name in enumerate(rows.labels) if not _no_label(name) and records.at[row] >= passed]
         strange = sorted(records.strangers.items(), key=lambda item: item[1])
         first = 0
         while True:
@@ -100,6 +102,13 @@ class _Cutter:
         self.bad: dict[str, int] = {}
         self.strangers: dict[str, None] = {}
         self.beginnings: dict[str, Beginning] = {}
+
+
+def _no_label(name: str | None) -> str:
+    """Why this is no label to learn; nothing if it is one."""
+    if name is None:
+        return NO_LABEL
+    return ENDS_IN_NUL if name.endswith("\0") else ""
 
 
 def first_rows(blocks: Iterator[Block], count: int) -> tuple[list[Block], Records]:

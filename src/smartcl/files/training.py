@@ -22,7 +22,7 @@ from smartcl.files.records import Block, Mark
 from smartcl.files.sources import Source, source_of
 from smartcl.files.steps import NO_LABEL, first_rows, steps
 from smartcl.files.table_model import TableModel
-from smartcl.persistence import INDEX, only_trainer, write_file
+from smartcl.persistence import INDEX, only_trainer, path_of, write_file
 
 T = TypeVar("T")
 
@@ -158,7 +158,7 @@ def _why_none(model: TableModel) -> str:
 
 def check_out(folder: Path, resume: bool, overwrite: bool) -> bool:
     """Whether there is a model to go on with; refuse to replace one unasked, and a folder that cannot be written."""
-    if folder.exists() and not folder.is_dir():
+    if path_of(folder, "out").exists() and not folder.is_dir():
         raise ValueError(f"{folder} must be a folder, but is a file")
     there = (folder / INDEX).is_file()
     if there and not resume and not overwrite:

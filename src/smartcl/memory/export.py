@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from smartcl.data.batch import Ints, Rows
 from smartcl.errors import extra
 from smartcl.memory.store import SampleStore
+from smartcl.persistence import path_of
 
 
 @dataclass(frozen=True)
@@ -72,5 +73,5 @@ def export(store: SampleStore, names: Names, path: str | os.PathLike[str] | None
     if path is None:
         return extra("pandas", "pandas").DataFrame(columns)
     table = extra("pyarrow", "parquet").table({name: list(values) for name, values in columns.items()})
-    extra("pyarrow.parquet", "parquet").write_table(table, os.fspath(path))
+    extra("pyarrow.parquet", "parquet").write_table(table, str(path_of(path, "path")))
     return None
