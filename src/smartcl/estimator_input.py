@@ -11,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 from scipy import sparse
 
-from smartcl.data.batch import Rows
+from smartcl.data.batch import Rows, tensor_of
 from smartcl.data.spec import InputSpec
 from smartcl.learners.checks import TOO_LARGE, all_finite
 from smartcl.learners.factory import Factory, Method
@@ -226,7 +226,7 @@ def rows_of(X: Any) -> Rows:
             rows = sparse.csr_array(X).astype(wanted, copy=False)
             finite = bool(np.isfinite(rows.data).all())
         else:
-            rows = torch.from_numpy(np.ascontiguousarray(X, dtype=wanted))
+            rows = tensor_of(np.ascontiguousarray(X, dtype=wanted))
             finite = all_finite(rows)
     if not finite:
         raise ValueError(TOO_LARGE)
