@@ -70,7 +70,9 @@ class SmartClassifier(ClassifierMixin, SavedEstimator):  # type: ignore[misc]
 
     ``class_weight`` and ``sample_weight`` say how much a row counts when it is learned and whenever it is replayed;
     ``"balanced"`` goes by how often each class has come so far. A row of weight 0 is left out. Weights of samples are
-    stored, in 4 bytes each of the memory, and given from the first call on or never.
+    stored, in 4 bytes each of the memory, and given from the first call on or never. A row of weight 2 is not the same
+    as a row that comes twice: rows that come are cut into batches, some are held out to test on, and the memory is full
+    sooner. That is why scikit-learn's two checks that compare weights with repeated rows cannot hold for a stream.
 
     Every call completes or changes nothing. Threads may share a model: they learn and save one after the other, and
     predict from the last finished batch without waiting for the next. What a learner is built from is settled by the
