@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from smartcl import SmartClassifier, TableModel, train_stream
+from smartcl import METHODS, SmartClassifier, TableModel, train_stream
+from smartcl.learners.methods import find_method
 from smartcl.persistence import load_state
 
 SMALL = {"hidden": (8,), "iterations": 2, "random_state": 0}
@@ -142,3 +143,79 @@ def test_a_loaded_model_forgets_and_answers_by_the_weights_it_was_told(method: s
     for each in (model, loaded):
         each.forget(np.arange(100))
     np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
+
+
+#: These keep no samples, so that none can be forgotten.
+NO_MEMORY = ("l2", "ewc", "ewc-online", "si", "mas", "ncc", "finetune")
+#: These keep one sample of a cluster although there is room for more: which one, all rows have decided.
+CLUSTERING = ("gss-clust", "fss-clust")
+EVERY = [name for name in METHODS if not find_method(name).task_aware and name not in NO_MEMORY]
+
+
+@pytest.mark.parametrize("method", EVERY)
+@pytest.mark.parametrize("ids", ["numbers", "texts", "large"])
+def test_after_retraining_a_folder_is_that_of_a_model_that_never_saw_the_rows(
+    method: str, ids: str, tmp_path: Path
+) -> None:
+    """The rows to forget stand anywhere, are far from all others, and one of them is alone in its class."""
+    rng = np.random.default_rng(sum(map(ord, method + ids)))
+    X, y = rng.normal(size=(130, 5)).astype(np.float32), rng.choice(["a", "b", "c"], 130).astype("U6")
+    gone = rng.permutation(130)[:7]
+    X[gone] += 1000
+    y[gone[0]] = "secret"
+    names = {
+        "numbers": np.arange(130),
+        "texts": np.array([f"u{n}" for n in range(130)]),
+        "large": 10**18 * 5 + np.arange(130),
+    }
+    memory = 10**7 if method.startswith("joint") else "100kB"
+    settings = {"method": method, "hidden": (4,), "random_state": 3, "batch_size": 20}
+    models = []
+    for rows in (np.arange(130), np.setdiff1d(np.arange(130), gone)):
+        model = SmartClassifier(memory, **settings)
+        for part in np.array_split(rows, 3):
+            model.partial_fit(X[part], y[part], ids=names[ids][part])
+        count = model.forget(names[ids][gone], retrain_from_memory=True)
+        assert count == len(rows) - 123 or method in CLUSTERING
+        assert model.forget(names[ids][gone]) == 0
+        model.save(tmp_path / str(len(rows)), only=True)
+        models.append(model)
+    saw, never = models
+    assert sorted(saw.classes_) == ["a", "b", "c"]
+    if method in CLUSTERING:
+        assert float(saw.memory_.export()[[f"feature {n}" for n in range(5)]].abs().to_numpy().max()) < 100
+        return
+    assert len(saw.memory_) == 123
+    texts = [(tmp_path / name / "model.json").read_bytes() for name in ("130", "123")]
+    assert texts[0] == texts[1]  # which holds the checksum of all arrays
+    for model in models:
+        model.partial_fit(X[:30], np.full(30, "b"), ids=np.arange(1000, 1030))
+    np.testing.assert_array_equal(saw.predict_proba(X), never.predict_proba(X))
+
+
+def test_classes_that_were_given_stay_and_a_class_with_samples_too() -> None:
+    X, y = rows()
+    model = SmartClassifier("20kB", **SMALL).partial_fit(X, y, classes=["down", "never", "up"], ids=np.arange(120))
+    model.forget(np.flatnonzero(y == "up"), retrain_from_memory=True)
+    assert model.classes_.tolist() == ["down", "never", "up"]
+    model = fitted(np.arange(120))
+    model.forget(np.flatnonzero(y == "up"))
+    assert model.classes_.tolist() == ["down", "up"]  # the weights still know it
+    model.forget([], retrain_from_memory=True)
+    assert model.classes_.tolist() == ["down"]
+    model.partial_fit(X, y, ids=np.arange(120))
+    assert model.classes_.tolist() == ["down", "up"]
+
+
+def test_weights_of_classes_follow_those_that_are_left() -> None:
+    X, y = rows()
+    y = np.where(np.arange(120) == 5, "alone", y)
+    told = {"alone": 7.0, "up": 9.0}
+    models = [SmartClassifier("20kB", class_weight=told, **SMALL) for _ in range(2)]
+    saw, never = (
+        model.partial_fit(X[keep], y[keep], ids=np.flatnonzero(keep))
+        for model, keep in zip(models, (np.arange(120) >= 0, np.arange(120) != 5), strict=True)
+    )
+    for model in (saw, never):
+        model.forget([5], retrain_from_memory=True)
+    np.testing.assert_array_equal(saw.predict_proba(X), never.predict_proba(X))

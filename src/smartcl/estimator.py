@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from smartcl.data.batch import Batch, Ints
+from smartcl.data.batch import Batch, Ints, Rows
 from smartcl.data.spec import InputSpec
 from smartcl.encoding import Encoder, Encoding, encoded
 from smartcl.estimator_input import (
@@ -207,14 +207,24 @@ class SmartClassifier(ClassifierMixin, SavedEstimator):  # type: ignore[misc]
         """Remove the samples with these ids from memory, for good; how many there were.
 
         Their bytes are gone at once, and from the folder with the next ``save(folder, only=True)``. The weights may
-        keep what the samples taught them: with ``retrain_from_memory`` they begin anew from the samples left.
+        keep what the samples taught them: with ``retrain_from_memory`` they begin anew from the samples left, from the
+        same ``random_state``, and classes of which none is left go, unless they were given as ``classes``.
         """
+        return self._forget(ids, retrain_from_memory)
+
+    def _forget(
+        self, ids: ArrayLike | Iterable[Any], retrain: bool, changed: Callable[[Rows], Rows] = lambda rows: rows
+    ) -> int:
+        """The same; ``changed`` are stored rows as they would be encoded now."""
         check_is_fitted(self)
         with self._one_at_a_time():
             fitted = self._fitted
             with fitted.learner.all_or_nothing():
                 count = forget_samples(fitted.learner, ids_of(ids))
-                left = fitted.relearned(self.batch_size) if retrain_from_memory else fitted
+                left = fitted
+                if retrain:  # a seed of the learner's would depend on what is forgotten
+                    seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+                    left = fitted.relearned(self.batch_size, seed, changed)
             self._fitted = left
         return count
 

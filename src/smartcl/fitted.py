@@ -5,7 +5,7 @@ It is replaced as a whole, and saved and loaded as a whole: a folder, a pickle a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from math import prod
 from typing import Any, NamedTuple
@@ -154,14 +154,19 @@ class Fitted:
             known = self.names.tolist()
             raise ValueError(f"y contains labels outside classes: {shown(strangers.tolist())} not in {shown(known)}")
 
-    def relearned(self, batch_size: int) -> Fitted:
-        """The same memory, and a learner that has seen nothing else; what it was told it is told again."""
-        learner = self.built.learner(int(self.learner.rng.integers(2**31 - 1)))
-        learner.class_weight = self.learner.class_weight
-        if len(self.names) > learner.spec.n_classes:
-            learner.add_classes(len(self.names))
-        relearn(learner, self.learner.memory.store, batch_size)
-        return replace(self, learner=learner)
+    def relearned(self, batch_size: int, seed: int, changed: Callable[[Rows], Rows] = lambda rows: rows) -> Fitted:
+        """A learner that has seen nothing but what the memory holds; what it was told it is told again.
+
+        Classes of which no sample is left go, unless they were given as all there will ever be. ``changed`` are the
+        rows as they would be encoded now.
+        """
+        store = self.learner.memory.store
+        left = np.arange(len(self.names)) if self.fixed or not len(store) else np.unique(store.labels)
+        built = replace(self.built, spec=replace(self.built.spec, n_classes=len(left)))
+        learner, told = built.learner(seed), self.learner.class_weight
+        learner.class_weight = tuple(told[label] for label in left) if isinstance(told, tuple) else told
+        relearn(learner, store, batch_size, left.astype(np.int64), changed)
+        return replace(self, learner=learner, names=self.names[left], built=built)
 
     @property
     def classes(self) -> Labels:
