@@ -40,6 +40,7 @@ from smartcl.learners.ids import ids_of, kept_ids
 from smartcl.learners.methods import registered_name
 from smartcl.learners.stream_learner import StreamLearner
 from smartcl.memory.schematic_memory import SchematicMemory
+from smartcl.memory.store import SampleStore
 from smartcl.network.torch_optim import MakeOptimizer
 from smartcl.network.wrapped import Augment, ModuleSource
 from smartcl.saved_estimator import SavedEstimator
@@ -213,9 +214,12 @@ class SmartClassifier(ClassifierMixin, SavedEstimator):  # type: ignore[misc]
         return self._forget(ids, retrain_from_memory)
 
     def _forget(
-        self, ids: ArrayLike | Iterable[Any], retrain: bool, changed: Callable[[Rows], Rows] = lambda rows: rows
+        self,
+        ids: ArrayLike | Iterable[Any],
+        retrain: bool,
+        renewed: Callable[[SampleStore], Callable[[Rows], Rows]] = lambda store: lambda rows: rows,
     ) -> int:
-        """The same; ``changed`` are stored rows as they would be encoded now."""
+        """The same; from what is left, ``renewed`` makes what changes rows to how they would be encoded now."""
         check_is_fitted(self)
         with self._one_at_a_time():
             fitted = self._fitted
@@ -224,7 +228,7 @@ class SmartClassifier(ClassifierMixin, SavedEstimator):  # type: ignore[misc]
                 left = fitted
                 if retrain:  # a seed of the learner's would depend on what is forgotten
                     seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-                    left = fitted.relearned(self.batch_size, seed, changed)
+                    left = fitted.relearned(self.batch_size, seed, renewed(fitted.learner.memory.store))
             self._fitted = left
         return count
 

@@ -14,7 +14,9 @@ from smartcl.files.forgetting import forget_in_folder, ids_in_file
 def forget(
     model: Annotated[Path, typer.Argument(help="The folder of a model that was trained with --id.")],
     ids: Annotated[Path, typer.Option(help="A file with one id a line.")],
-    retrain: Annotated[bool, typer.Option("--retrain", help="Begin the weights anew from what is left.")] = False,
+    retrain: Annotated[
+        bool, typer.Option("--retrain", help="Begin weights and statistics anew from what is left.")
+    ] = False,
     trust: Trust = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:

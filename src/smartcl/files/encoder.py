@@ -106,6 +106,7 @@ class Encoder:
         centred = [column.kind == DATE or (schema.sparse and column.kind != TRUTH) for column in self._numeric]
         self._origin = np.where(centred, self._fill, 0.0) if centred else self._fill
         self._scale = np.array([YEAR_DAYS if column.kind == DATE else 1.0 for column in self._numeric])
+        self._places = {column.name: place for place, column in enumerate(self._numeric)}
         self._dates = [(place, self._first[c.name]) for place, c in enumerate(self._numeric) if c.kind == DATE]
 
     def check_columns(self, name: str, records: Records) -> None:
@@ -237,6 +238,26 @@ class Encoder:
         data = (np.array(values, dtype=np.float32), np.array(indices, dtype=np.int64), np.array(ends))
         found: Rows = sparse.csr_array(data, shape=(len(rows), self.schema.n_features))
         found.sum_duplicates()  # type: ignore[union-attr]
+        return found
+
+    def first_feature(self, column: str) -> int:
+        """Where a column's own features begin: the value of a number, the first slot of a category."""
+        return int(self._first[column])
+
+    def fill_of(self, column: str) -> float:
+        """What stands where a number is missing, in the units of its feature."""
+        return float(self._fill[self._places[column]])
+
+    def features_of(self, column: str, values: NDArray[np.float64]) -> NDArray[np.float32]:
+        """Numbers as their feature."""
+        place = self._places[column]
+        found: NDArray[np.float32] = ((values - self._origin[place]) / self._scale[place]).astype(np.float32)
+        return found
+
+    def values_of(self, column: str, features: NDArray[np.float32]) -> NDArray[np.float64]:
+        """The numbers that a feature stands for."""
+        place = self._places[column]
+        found: NDArray[np.float64] = features.astype(np.float64) * self._scale[place] + self._origin[place]
         return found
 
     def state_dict(self) -> dict[str, Any]:

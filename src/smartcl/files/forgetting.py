@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from smartcl.files.byte_streams import check_input
+from smartcl.files.live import LIVE
 from smartcl.files.table_model import TableModel
-from smartcl.persistence import only_trainer, path_of
+from smartcl.files.training import SCHEMA
+from smartcl.persistence import only_trainer, path_of, write_file
 
 
 def ids_in_file(path: Path) -> list[str]:
@@ -28,5 +30,9 @@ def forget_in_folder(folder: Path, ids: list[str], retrain: bool, trust: Sequenc
     with only_trainer(folder):
         model = TableModel.load(folder, trust)
         forgotten = model.forget(ids, retrain_from_memory=retrain)
+        if retrain:  # what lies beside the model tells of the rows too
+            if (folder / SCHEMA).is_file():
+                write_file(folder / SCHEMA, model.schema.as_text().encode())
+            (folder / LIVE).unlink(missing_ok=True)
         model.save(folder, only=True)
         return {"asked": len(ids), "forgotten": forgotten, "held": len(model.classifier.memory_)}

@@ -73,6 +73,15 @@ class Progress:
         before = self.spans[place]
         self.spans[place] = (before[0] + tested, before[1] + right)
 
+    def begun_anew(self, rows: int) -> Progress:
+        """As if so many rows were all that ever came: how far files were read stays, and the rows that were skipped.
+
+        The beginnings of files go too: of a row in them they are a checksum.
+        """
+        anew = Progress(skipped=dict(self.skipped), marks=dict(self.marks))
+        anew.count(rows, 0, 0)
+        return anew
+
     def state_dict(self) -> dict[str, Any]:
         return {
             **{name: value for name, value in asdict(self).items() if name != "spans"},
