@@ -11,14 +11,14 @@ import torch
 from numpy.typing import NDArray
 from scipy import sparse
 
-from smartcl.data.batch import Rows
+from smartcl.data.batch import Rows, tensor_of
 from smartcl.data.spec import InputSpec
 from smartcl.learners.checks import TOO_LARGE, all_finite
 from smartcl.learners.factory import Factory, Method
 from smartcl.learners.methods import check_registered, find_method, registered_name
 from smartcl.learners.names import USUAL_METHOD
 from smartcl.learners.weights import ClassWeight
-from smartcl.references import Code, saved_code
+from smartcl.references import Code, names_in, saved_code
 from smartcl.saved import Saved
 from smartcl.setting_kinds import OwnMember, plain
 from smartcl.settings import SETTINGS, as_given, setting, shown
@@ -166,6 +166,14 @@ def loaded_arguments(saved: Saved, names: Collection[str]) -> dict[str, Any]:
     return given | {name: Code()(given[name]) for name in CODE} | {"members": members}
 
 
+def named_code(saved: Saved) -> list[str]:
+    """The names of all code that a saved estimator would import, now or when it goes on to learn."""
+    arguments = saved.entries("estimator")
+    own = [arguments.get(name) for name in (*CODE, "members", "parameters")]
+    encoder = saved.part("encoding").value("encoder") if saved.has("encoding") else None
+    return names_in([*own, saved.part("built").value("parameters"), encoder])
+
+
 def members_given(members: Any) -> list[Any]:
     """Members as a user gives them: names, classifiers, functions.
 
@@ -224,7 +232,7 @@ def rows_of(X: Any) -> Rows:
             rows = sparse.csr_array(X).astype(wanted, copy=False)
             finite = bool(np.isfinite(rows.data).all())
         else:
-            rows = torch.from_numpy(np.ascontiguousarray(X, dtype=wanted))
+            rows = tensor_of(np.ascontiguousarray(X, dtype=wanted))
             finite = all_finite(rows)
     if not finite:
         raise ValueError(TOO_LARGE)

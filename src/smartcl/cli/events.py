@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.markup import escape
 from rich.table import Table
 
 from smartcl.cli.loading import loading
 from smartcl.cli.options import AsJson, Memory, MethodName, Seed, Settings
-from smartcl.cli.screen import screen
+from smartcl.cli.screen import screen, shown
 from smartcl.cli.usage import arguments_checked, assignments, failure_of, json_text, one_thread
+from smartcl.cli.visible import tell
 from smartcl.memory import format_bytes
 
 SHOWN_PLACES = 20
@@ -85,11 +85,11 @@ def _show(result: dict[str, Any], out: Path | None) -> None:
     console.print(_forecast(result))
     hidden = result["places"] - SHOWN_PLACES
     if hidden > 0:
-        print(f"and {hidden:,} more places: {'--json or --out' if out is None else out / 'forecast.csv'}")
+        tell(f"and {hidden:,} more places: {'--json or --out' if out is None else out / 'forecast.csv'}")
     used, budget = format_bytes(result["memory_bytes"]), format_bytes(result["budget_bytes"])
     console.print(f"memory: {result['samples_held']:,} samples in {used} of {budget}; {result['seconds']:.1f} seconds")
     if out is not None:
-        print(f"saved: {out} (model, forecast.csv, backtest.csv)")
+        tell(f"saved: {out} (model, forecast.csv, backtest.csv)")
 
 
 def _backtest(result: dict[str, Any]) -> Table:
@@ -126,7 +126,7 @@ def _forecast(result: dict[str, Any]) -> Table:
     for row in sorted(result["forecast"], key=lambda row: -row["probability"])[:SHOWN_PLACES]:
         scores = result["backtest"]["places"][row["place"]][result["method"]]
         table.add_row(
-            escape(row["place"]),
+            shown(row["place"]),
             window,
             f"{row['probability']:.1%}",
             f"{row['base_rate']:.1%}",

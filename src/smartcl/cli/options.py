@@ -32,5 +32,10 @@ Settings = Annotated[
     list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the method; repeatable.")
 ]
 Format = Annotated[str | None, typer.Option("--format", help=f"{', '.join(FORMATS)}; else by name.")]
+#: What may be imported for a model of a folder.
+Trust = Annotated[
+    list[str] | None,
+    typer.Option(metavar="MODULE", help="Import this module if the model's folder names code of it; repeatable."),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 Data = Annotated[Path | None, typer.Option(help="Where the data files are; else SMARTCL_DATA or the cache.")]

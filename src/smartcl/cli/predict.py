@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
@@ -11,8 +10,9 @@ import typer
 
 from smartcl.cli.loading import loading
 from smartcl.cli.one_line import counted, note
-from smartcl.cli.options import Format
+from smartcl.cli.options import Format, Trust
 from smartcl.cli.usage import arguments_checked, one_thread
+from smartcl.cli.visible import data_output
 
 
 def predict(
@@ -21,6 +21,7 @@ def predict(
     proba: Annotated[bool, typer.Option("--proba", help="With the probability of each class.")] = False,
     jsonl: Annotated[bool, typer.Option("--jsonl", help="JSON lines in the place of CSV.")] = False,
     out: Annotated[Path | None, typer.Option(help="A file in the place of stdout.")] = None,
+    trust: Trust = None,
     input_format: Format = None,
 ) -> None:
     """Predict the label of every record; one that cannot be read has none."""
@@ -33,12 +34,12 @@ def predict(
         from smartcl.files.table_model import TableModel
     one_thread()
     with arguments_checked():
-        loaded = TableModel.load(model)
+        loaded = TableModel.load(model, trust or ())
         source = FileSource(tuple(inputs), input_format)
         if out is not None:
             check_file(out)
         odd, bad, rows = Odd(), 0, 0
-        target = nullcontext(sys.stdout) if out is None else out.open("w", encoding="utf-8", newline="")
+        target = nullcontext(data_output()) if out is None else out.open("w", encoding="utf-8", newline="")
         with target as file:
             writer = PredictionWriter(file, loaded, proba, jsonl)
             for answered in loaded.answers(source, odd):

@@ -11,10 +11,11 @@ import typer
 
 from smartcl.cli.loading import loading
 from smartcl.cli.one_line import counted, note
-from smartcl.cli.options import AsJson, Format, Memory, MethodName, Seed, Settings
+from smartcl.cli.options import AsJson, Format, Memory, MethodName, Seed, Settings, Trust
 from smartcl.cli.passed_over import passed_over_lines
 from smartcl.cli.status_line import StatusLine
 from smartcl.cli.usage import Interrupted, arguments_checked, assignments, json_text, one_thread
+from smartcl.cli.visible import tell
 from smartcl.files.hashed_width import MOST_WIDTH, USUAL_WIDTH
 from smartcl.learners.names import USUAL_METHOD
 from smartcl.memory import format_bytes
@@ -54,6 +55,7 @@ def train(
     settings: Settings = None,
     batch: Annotated[int, typer.Option(min=1, help="Rows that are learned together.")] = 50,
     seed: Seed = 0,
+    trust: Trust = None,
     as_json: AsJson = False,
 ) -> None:
     """Learn the rows of files in one pass, in a memory of a fixed number of bytes; stop and go on at any time."""
@@ -70,7 +72,7 @@ def train(
         goes_on = check_out(out, resume, overwrite)
         asked = ((NUMBER, numeric), (CATEGORY, categorical), (DATE, date), (TEXT, text), (IGNORED, ignore))
         told = Told(label, id_column, {name: kind for kind, names in asked for name in names or []}, width)
-        begun = TableModel.load(out) if goes_on else None
+        begun = TableModel.load(out, trust or ()) if goes_on else None
         parameters = assignments(settings or [])
         classifier = SmartClassifier(
             memory, method=method, parameters=parameters or None, batch_size=batch, random_state=seed
@@ -94,7 +96,10 @@ def train(
             f"interrupted after {model.progress.rows:,} rows, saved in {out}: --resume goes on from there"
         )
     result = summary(model)
-    print(json_text(result) if as_json else "\n".join(told_at_the_end(result, out)))
+    if as_json:
+        print(json_text(result))
+    else:
+        tell("\n".join(told_at_the_end(result, out)))
 
 
 def run(training: Training, out: Path) -> bool:

@@ -11,6 +11,7 @@ import typer
 from smartcl.cli.loading import loading
 from smartcl.cli.status_line import StatusLine
 from smartcl.cli.usage import UsageError
+from smartcl.cli.visible import tell
 
 PAUSE_SECONDS = 0.5
 
@@ -31,4 +32,4 @@ def watch(
             time.sleep(PAUSE_SECONDS)
             live = Live.read(model) or live
     ended = "ended" if live.done else "goes on" if live.is_alive() else "was killed: smartcl train --resume goes on"
-    print(f"{live.line()}; {ended}")
+    tell(f"{live.line()}; {ended}")

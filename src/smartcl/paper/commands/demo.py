@@ -11,6 +11,7 @@ from rich.table import Table
 from smartcl.cli.live_bars import live_bars
 from smartcl.cli.screen import screen
 from smartcl.cli.usage import arguments_checked, failure_of
+from smartcl.cli.visible import tell
 from smartcl.errors import extra
 from smartcl.files.outputs import check_file
 from smartcl.memory import format_bytes
@@ -47,7 +48,7 @@ def demo(memory: str, seed: int, out: Path, data: Path | None) -> None:
     screen().print(_table(results))
     if failure is not None:
         raise failure
-    print(f"picture: {out}")
+    tell(f"picture: {out}")
 
 
 def _table(results: dict[str, dict[str, Any]]) -> Table:

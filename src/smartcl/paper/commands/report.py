@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from smartcl.cli.usage import arguments_checked
+from smartcl.cli.visible import tell
 from smartcl.errors import extra
 from smartcl.files.outputs import check_writable
 from smartcl.paper.experiments.tensorboard import prepare_tensorboard, write_events
@@ -19,10 +20,10 @@ def report(results: Path, out: Path, benchmarks: Path, tensorboard: Path | None)
         if tensorboard is not None:
             prepare_tensorboard(tensorboard)
     made = write_report(results, out, benchmarks)
-    print(f"page: {out / 'index.html'} ({len(made.runs.all)} runs)")
-    print(f"plots: {len(made.drawings)} in {out / 'figures'}; tables: {len(made.grids)} in {out / 'tables'}")
+    tell(f"page: {out / 'index.html'} ({len(made.runs.all)} runs)")
+    tell(f"plots: {len(made.drawings)} in {out / 'figures'}; tables: {len(made.grids)} in {out / 'tables'}")
     if tensorboard is not None:
         with_tasks = [result for result in made.runs.all if "accuracy_per_task" in result]
         for result in with_tasks:
             write_events(result, tensorboard)
-        print(f"event files: {len(with_tasks)} in {tensorboard}")
+        tell(f"event files: {len(with_tasks)} in {tensorboard}")

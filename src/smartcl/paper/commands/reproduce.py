@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import typer
-from rich.console import Console
 
 from smartcl.cli.one_line import say
-from smartcl.cli.screen import screen
+from smartcl.cli.screen import screen, side_screen
 from smartcl.cli.usage import arguments_checked, json_text
 from smartcl.errors import extra
 from smartcl.files.outputs import check_writable
@@ -133,7 +132,7 @@ def _engine(kind: str, address: str | None, workers: int | None) -> Engine:
 
 
 def _run(specs: list[RunSpec], results: ResultFolder, engine: Engine, data: Path | None) -> dict[RunSpec, str]:
-    with sweep_progress(len(specs), Console(stderr=True)) as finished:
+    with sweep_progress(len(specs), side_screen()) as finished:
         return sweep(specs, results, engine, finished, partial(run, data_dir=data))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from smartcl.cli.usage import arguments_checked
+from smartcl.cli.visible import tell
 from smartcl.files.outputs import check_file
 from smartcl.paper.experiments.migration import migrate
 from smartcl.paper.report.loaded_runs import Runs
@@ -18,4 +19,4 @@ def results(page: Path, folder: Path, rename: bool) -> None:
     if rename:
         print(migrate(folder))
     page.write_text(markdown_page(Runs(folder)), encoding="utf-8")
-    print(f"page: {page}")
+    tell(f"page: {page}")

@@ -10,6 +10,7 @@ from rich.table import Table
 from smartcl.cli.live_bars import bar_for, live_bars
 from smartcl.cli.screen import screen
 from smartcl.cli.usage import arguments_checked, assignments, failure_of, json_text, one_thread
+from smartcl.cli.visible import tell
 from smartcl.errors import extra
 from smartcl.files.outputs import check_writable
 from smartcl.memory import format_bytes
@@ -71,7 +72,7 @@ def _show_keywords(result: dict[str, Any], stem: Path, as_json: bool) -> None:
         screen().print(keyword_grid(study))
     written = write_keywords(study, stem)
     if not as_json:
-        print("written:", ", ".join(map(str, written)))
+        tell(f"written: {', '.join(map(str, written))}")
 
 
 def _show(result: dict[str, Any]) -> None:
