@@ -30,7 +30,7 @@ from benchmarks.timing import falls_short
 PATH = Path(__file__).parent / "results.json"
 NAMES = (
     *("step", "gss_greedy", "held", "selection", "fisher", "methods"),
-    *("scaling", "million", "sparse", "speedup", "planted", "rare", "units", "imports"),
+    *("scaling", "million", "sparse", "speedup", "planted", "rare", "units", "doors"),
     *("reading", "own_loop", "own_network", "coders", "grading", "before"),
 )
 #: They take long, or need the flu data.

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy import sparse
 
-from smartcl import SmartClassifier, TableModel, train_stream
+from smartcl import METHODS, SmartClassifier, TableModel, train_stream
+from smartcl.learners.methods import find_method
 from smartcl.persistence import load_state
 
 SMALL = {"hidden": (8,), "iterations": 2, "random_state": 0}
@@ -104,3 +106,116 @@ def test_a_table_is_exported_by_name_and_forgets_words(tmp_path: Path) -> None:
     assert not any(b"secret" in path.read_bytes() for path in (tmp_path / "model").rglob("*") if path.is_file())
     assert any(b"common" in path.read_bytes() for path in (tmp_path / "model").rglob("*") if path.is_file())
     assert len(TableModel.load(tmp_path / "model").export()) == 59
+
+
+def told_weights(told: object, method: str, **more: object) -> SmartClassifier:
+    """A model of noise, of which one row in ten is of class 1: how likely class 1 is goes by what it was told."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(300, 3)), (np.arange(300) % 10 == 0).astype(int)
+    settings = {"method": method, "hidden": (4,), "random_state": 0, **more}
+    return SmartClassifier("50kB", class_weight=told, **settings).partial_fit(X, y, ids=np.arange(300))
+
+
+@pytest.mark.parametrize("method", ["smart", "adaptive", "er"])
+@pytest.mark.parametrize("told", [{1: 12.0}, "balanced"])
+@pytest.mark.parametrize("door", ["as it is", "saved", "pickled"])
+def test_what_classes_count_survives_a_new_beginning(method: str, told: object, door: str, tmp_path: Path) -> None:
+    X = np.random.default_rng(1).normal(size=(500, 3))
+    model = told_weights(told, method)
+    if door == "saved":
+        model.save(tmp_path)
+        model = SmartClassifier.load(tmp_path)
+    elif door == "pickled":
+        model = pickle.loads(pickle.dumps(model))
+    assert model.forget([0, 1], retrain_from_memory=True) == 2
+    untold = told_weights(None, method)
+    untold.forget([0, 1], retrain_from_memory=True)
+    # with weights that are lost on the way the two are the same to the last bit
+    assert model.predict_proba(X)[:, 1].mean() > untold.predict_proba(X)[:, 1].mean() + 0.02
+
+
+@pytest.mark.parametrize("method", ["adaptive", "gdumb"])
+def test_a_loaded_model_forgets_and_answers_by_the_weights_it_was_told(method: str, tmp_path: Path) -> None:
+    model = told_weights({1: 12.0}, method)
+    model.save(tmp_path)
+    loaded = SmartClassifier.load(tmp_path)
+    X = np.random.default_rng(1).normal(size=(500, 3))
+    for each in (model, loaded):
+        each.forget(np.arange(100))
+    np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
+
+
+#: These keep no samples, so that none can be forgotten.
+NO_MEMORY = ("l2", "ewc", "ewc-online", "si", "mas", "ncc", "finetune")
+#: These keep one sample of a cluster although there is room for more: which one, all rows have decided.
+CLUSTERING = ("gss-clust", "fss-clust")
+EVERY = [name for name in METHODS if not find_method(name).task_aware and name not in NO_MEMORY]
+
+
+@pytest.mark.parametrize("method", EVERY)
+@pytest.mark.parametrize("ids", ["numbers", "texts", "large"])
+def test_after_retraining_a_folder_is_that_of_a_model_that_never_saw_the_rows(
+    method: str, ids: str, tmp_path: Path
+) -> None:
+    """The rows to forget stand anywhere, are far from all others, and one of them is alone in its class."""
+    rng = np.random.default_rng(sum(map(ord, method + ids)))
+    X, y = rng.normal(size=(130, 5)).astype(np.float32), rng.choice(["a", "b", "c"], 130).astype("U6")
+    gone = rng.permutation(130)[:7]
+    X[gone] += 1000
+    y[gone[0]] = "secret"
+    names = {
+        "numbers": np.arange(130),
+        "texts": np.array([f"u{n}" for n in range(130)]),
+        "large": 10**18 * 5 + np.arange(130),
+    }
+    memory = 10**7 if method.startswith("joint") else "100kB"
+    settings = {"method": method, "hidden": (4,), "random_state": 3, "batch_size": 20}
+    models = []
+    for rows in (np.arange(130), np.setdiff1d(np.arange(130), gone)):
+        model = SmartClassifier(memory, **settings)
+        for part in np.array_split(rows, 3):
+            model.partial_fit(X[part], y[part], ids=names[ids][part])
+        count = model.forget(names[ids][gone], retrain_from_memory=True)
+        assert count == len(rows) - 123 or method in CLUSTERING
+        assert model.forget(names[ids][gone]) == 0
+        model.save(tmp_path / str(len(rows)), only=True)
+        models.append(model)
+    saw, never = models
+    assert sorted(saw.classes_) == ["a", "b", "c"]
+    if method in CLUSTERING:
+        assert float(saw.memory_.export()[[f"feature {n}" for n in range(5)]].abs().to_numpy().max()) < 100
+        return
+    assert len(saw.memory_) == 123
+    texts = [(tmp_path / name / "model.json").read_bytes() for name in ("130", "123")]
+    assert texts[0] == texts[1]  # which holds the checksum of all arrays
+    for model in models:
+        model.partial_fit(X[:30], np.full(30, "b"), ids=np.arange(1000, 1030))
+    np.testing.assert_array_equal(saw.predict_proba(X), never.predict_proba(X))
+
+
+def test_classes_that_were_given_stay_and_a_class_with_samples_too() -> None:
+    X, y = rows()
+    model = SmartClassifier("20kB", **SMALL).partial_fit(X, y, classes=["down", "never", "up"], ids=np.arange(120))
+    model.forget(np.flatnonzero(y == "up"), retrain_from_memory=True)
+    assert model.classes_.tolist() == ["down", "never", "up"]
+    model = fitted(np.arange(120))
+    model.forget(np.flatnonzero(y == "up"))
+    assert model.classes_.tolist() == ["down", "up"]  # the weights still know it
+    model.forget([], retrain_from_memory=True)
+    assert model.classes_.tolist() == ["down"]
+    model.partial_fit(X, y, ids=np.arange(120))
+    assert model.classes_.tolist() == ["down", "up"]
+
+
+def test_weights_of_classes_follow_those_that_are_left() -> None:
+    X, y = rows()
+    y = np.where(np.arange(120) == 5, "alone", y)
+    told = {"alone": 7.0, "up": 9.0}
+    models = [SmartClassifier("20kB", class_weight=told, **SMALL) for _ in range(2)]
+    saw, never = (
+        model.partial_fit(X[keep], y[keep], ids=np.flatnonzero(keep))
+        for model, keep in zip(models, (np.arange(120) >= 0, np.arange(120) != 5), strict=True)
+    )
+    for model in (saw, never):
+        model.forget([5], retrain_from_memory=True)
+    np.testing.assert_array_equal(saw.predict_proba(X), never.predict_proba(X))

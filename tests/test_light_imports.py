@@ -7,13 +7,15 @@ import subprocess
 import sys
 from importlib import import_module
 
+import smartcl
+
 #: What the memory stands on.
 BENEATH_MEMORY = {
-    *("smartcl", "smartcl.data", "smartcl.errors", "smartcl.references", "smartcl.saved"),
+    *("smartcl", "smartcl.data", "smartcl.errors", "smartcl.lazy", "smartcl.references", "smartcl.saved"),
     *("smartcl.setting_kinds", "smartcl.settings"),
 }
 #: What a memory is made of, and beneath it: past it, something was loaded that a memory does not need.
-MOST_MODULES = 32
+MOST_MODULES = 33
 
 TOOLS_AND_PAPER = ("smartcl.cli", "smartcl.events", "smartcl.files", "smartcl.paper")
 NOT_FOR_EVERYBODY = {"matplotlib", "onnx", "piqp", "pyarrow", "ray", "river", "rich", "tensorboardX", "typer"}
@@ -36,7 +38,7 @@ def packages(modules: set[str]) -> set[str]:
 
 
 def test_a_memory_needs_numpy_scipy_and_torch_only() -> None:
-    found = loaded("import numpy, scipy.sparse, torch", "import smartcl.memory")
+    found = loaded("import numpy, scipy.sparse, torch", "from smartcl.memory import SchematicMemory")
     ours = {module for module in found if module.split(".")[0] == "smartcl"}
     others = {module for module in ours if not module.startswith(("smartcl.memory", "smartcl.data"))}
     assert others <= BENEATH_MEMORY
@@ -47,15 +49,25 @@ def test_a_memory_needs_numpy_scipy_and_torch_only() -> None:
 def test_a_memory_is_to_be_had_from_its_package() -> None:
     from smartcl import memory
 
+    assert {name for name in memory.__all__ if not hasattr(memory, name)} == set()
     wanted = {"Budget", "FeatureWatch", "Pool", "SchematicMemory", "SampleStore", "Schema", "Selection", "Selector"}
     assert wanted | {"format_bytes"} <= set(memory.__all__)
-    assert all(hasattr(memory, name) for name in memory.__all__)
 
 
-def test_the_package_alone_loads_nothing() -> None:
-    found = loaded("pass", "import smartcl")
-    assert {module for module in found if module.startswith("smartcl.")} == set()
-    assert packages(found) == set()
+def test_a_public_name_loads_what_it_is_made_of_and_no_more() -> None:
+    assert "smartcl.memory.schematic_memory" not in loaded("pass", "import smartcl.memory; smartcl.memory.Budget")
+    assert packages(loaded("pass", "from smartcl.memory import Budget, format_bytes")) == set()
+    found = loaded("pass", "from smartcl import Batch")
+    assert {module for module in found if module.startswith("smartcl.")} <= {
+        *("smartcl.data", "smartcl.data.batch", "smartcl.data.spec", "smartcl.lazy"),
+    }
+
+
+def test_every_public_name_is_there() -> None:
+    names = [name for name in smartcl.__all__ if getattr(smartcl, name, None) is None]
+    assert (names, "SmartClassifier" in smartcl.__all__) == ([], True)
+    assert set(smartcl.__all__) | {"__version__"} <= set(dir(smartcl))
+    assert smartcl.SmartClassifier is import_module("smartcl.estimator").SmartClassifier
 
 
 def test_the_estimator_loads_neither_tools_nor_paper() -> None:
@@ -64,6 +76,13 @@ def test_the_estimator_loads_neither_tools_nor_paper() -> None:
     assert {module for module in found if module.startswith(TOOLS_AND_PAPER)} == set()
     assert packages(found) & NOT_FOR_EVERYBODY == set()
     assert "smartcl.estimator" in found
+
+
+def test_the_first_call_does_not_wait_for_sympy() -> None:
+    learn = "model = smartcl.SmartClassifier().fit(np.eye(60), np.arange(60) % 2); model.predict_proba(np.eye(60))"
+    found = loaded("import numpy as np, smartcl; smartcl.SmartClassifier", learn)
+    assert "smartcl.learners.adaptive" in found
+    assert packages(found) & {"mpmath", "sympy"} == set()
 
 
 def test_a_method_is_loaded_when_it_is_asked_for() -> None:

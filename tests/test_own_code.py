@@ -44,7 +44,7 @@ def test_images_in_growth_save_resume_clone_and_pickle(tmp_path: Path) -> None:
     assert model.n_features_in_ == 40
     assert model.learner_.spec.shape == SHAPE
     model.save(tmp_path / "m")
-    loaded = SmartClassifier.load(tmp_path / "m")
+    loaded = SmartClassifier.load(tmp_path / "m", trust=[convolution.__module__, __name__])
     assert loaded.network is convolution
     assert loaded.augment is shaken
     for each in (model, loaded):
@@ -99,10 +99,10 @@ def test_a_network_that_has_changed_is_refused_when_loaded(tmp_path: Path, monke
     own().partial_fit(X, y).save(tmp_path / "m")
     monkeypatch.setattr(own_modules, "convolution", perceptron)
     with pytest.raises(ValueError, match="network does not make what was saved"):
-        SmartClassifier.load(tmp_path / "m")
+        SmartClassifier.load(tmp_path / "m", trust=[convolution.__module__, __name__])
     monkeypatch.delattr(own_modules, "convolution")
     with pytest.raises(ValueError, match="own_modules:convolution"):
-        SmartClassifier.load(tmp_path / "m")
+        SmartClassifier.load(tmp_path / "m", trust=[convolution.__module__, __name__])
 
 
 def test_references_name_what_they_find() -> None:
@@ -142,7 +142,7 @@ def test_texts_in_and_the_vectors_are_kept(encoder: Any, tmp_path: Path) -> None
     assert model.n_features_in_ == 26
     assert model.predict(["bananas", "lorries"]).tolist() == ["fruit", "road"]
     model.save(tmp_path / "m")
-    loaded = SmartClassifier.load(tmp_path / "m")
+    loaded = SmartClassifier.load(tmp_path / "m", trust=[convolution.__module__, __name__])
     for each in (model, loaded, deepcopy(model)):
         each.partial_fit(TEXTS, LABELS)
         assert np.array_equal(each.predict_proba(TEXTS), model.predict_proba(TEXTS))
@@ -160,7 +160,7 @@ def test_another_encoder_is_refused_also_when_loaded(tmp_path: Path, monkeypatch
     model.save(tmp_path / "m")
     monkeypatch.setitem(globals(), "letters", lambda texts: 1.01 * letters_before(texts))
     with pytest.raises(ValueError, match="it is another"):
-        SmartClassifier.load(tmp_path / "m")
+        SmartClassifier.load(tmp_path / "m", trust=[convolution.__module__, __name__])
     for other, message in ((halved, "it is another"), (None, "must be there from the first call on or never")):
         with pytest.raises(ValueError, match=message):
             deepcopy(model).set_params(encoder=other).predict(TEXTS)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,15 +14,15 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from smartcl.data.batch import Batch, Ints
+from smartcl.data.batch import Batch, Ints, Rows
 from smartcl.data.spec import InputSpec
 from smartcl.encoding import Encoder, Encoding, encoded
 from smartcl.estimator_input import (
-    USUAL_METHOD,
     Given,
     as_array,
     check_batch_size,
     check_shape,
+    check_verbose,
     class_weight_asked,
     flat_rows,
     method_asked,
@@ -33,17 +33,20 @@ from smartcl.estimator_input import (
     sample_weight_asked,
     spec_of,
 )
-from smartcl.fitted import Built, Fitted, Labels, Taken, check_family, labels_of, positions
+from smartcl.fitted import Built, Fitted, Labels, Taken, check_endings, check_family, labels_of, positions
 from smartcl.learners.factory import Factory, Method
 from smartcl.learners.forgetting import forget_samples
 from smartcl.learners.ids import ids_of, kept_ids
 from smartcl.learners.methods import registered_name
+from smartcl.learners.names import USUAL_METHOD
 from smartcl.learners.stream_learner import StreamLearner
 from smartcl.memory.schematic_memory import SchematicMemory
+from smartcl.memory.store import SampleStore
 from smartcl.network.torch_optim import MakeOptimizer
 from smartcl.network.wrapped import Augment, ModuleSource
 from smartcl.saved_estimator import SavedEstimator
 from smartcl.settings import shown
+from smartcl.verbose import RowsLearned
 
 
 class SmartClassifier(ClassifierMixin, SavedEstimator):  # type: ignore[misc]
@@ -65,11 +68,17 @@ class SmartClassifier(ClassifierMixin, SavedEstimator):  # type: ignore[misc]
     ``network`` is a PyTorch module of the user's own in the place of ``hidden``, or a function ``network(spec)`` that
     makes one; ``optimizer(parameters)`` makes an optimizer of torch for it, and ``augment(rows)`` changes the rows of
     every step. ``X`` may be images ``[n, channels, height, width]``. With an ``encoder``, a function from raw items to
-    vectors, ``X`` is a list of such items, and the memory keeps the vectors. All of this code is saved by name.
+    vectors, ``X`` is a list of such items, and the memory keeps the vectors. All of this code is saved by name, and
+    loading imports it only from modules that are named in ``load(folder, trust=[...])``.
 
     ``class_weight`` and ``sample_weight`` say how much a row counts when it is learned and whenever it is replayed;
     ``"balanced"`` goes by how often each class has come so far. A row of weight 0 is left out. Weights of samples are
-    stored, in 4 bytes each of the memory, and given from the first call on or never.
+    stored, in 4 bytes each of the memory, and given from the first call on or never. A row of weight 2 is not the same
+    as a row that comes twice: rows that come are cut into batches, some are held out to test on, and the memory is full
+    sooner. That is why scikit-learn's two checks that compare weights with repeated rows cannot hold for a stream.
+
+    ``verbose=1`` tells on standard output, every other second, how many rows a long call of ``fit`` or ``partial_fit``
+    has learned and how many it learns a second.
 
     Every call completes or changes nothing. Threads may share a model: they learn and save one after the other, and
     predict from the last finished batch without waiting for the next. What a learner is built from is settled by the
@@ -114,6 +123,7 @@ class SmartClassifier(ClassifierMixin, SavedEstimator):  # type: ignore[misc]
         class_weight: Mapping[Any, float] | str | None = None,
         batch_size: int = 50,
         random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
     ) -> None:
         self.memory = memory
         self.method = method
@@ -141,6 +151,7 @@ class SmartClassifier(ClassifierMixin, SavedEstimator):  # type: ignore[misc]
         self.class_weight = class_weight
         self.batch_size = batch_size
         self.random_state = random_state
+        self.verbose = verbose
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> SmartClassifier:
         """Forget everything, then learn these rows in random order, once."""
@@ -200,18 +211,31 @@ class SmartClassifier(ClassifierMixin, SavedEstimator):  # type: ignore[misc]
         names = getattr(self, "feature_names_in_", None)
         return fitted.learner.memory.named(fitted.names, None if names is None else names.tolist())
 
-    def forget(self, ids: ArrayLike, retrain_from_memory: bool = False) -> int:
+    def forget(self, ids: ArrayLike | Iterable[Any], retrain_from_memory: bool = False) -> int:
         """Remove the samples with these ids from memory, for good; how many there were.
 
         Their bytes are gone at once, and from the folder with the next ``save(folder, only=True)``. The weights may
-        keep what the samples taught them: with ``retrain_from_memory`` they begin anew from the samples left.
+        keep what the samples taught them: with ``retrain_from_memory`` they begin anew from the samples left, from the
+        same ``random_state``, and classes of which none is left go, unless they were given as ``classes``.
         """
+        return self._forget(ids, retrain_from_memory)
+
+    def _forget(
+        self,
+        ids: ArrayLike | Iterable[Any],
+        retrain: bool,
+        renewed: Callable[[SampleStore], Callable[[Rows], Rows]] = lambda store: lambda rows: rows,
+    ) -> int:
+        """The same; from what is left, ``renewed`` makes what changes rows to how they would be encoded now."""
         check_is_fitted(self)
         with self._one_at_a_time():
             fitted = self._fitted
             with fitted.learner.all_or_nothing():
-                count = forget_samples(fitted.learner, ids_of(np.atleast_1d(np.asarray(ids)).tolist()))
-                left = fitted.relearned(self.batch_size) if retrain_from_memory else fitted
+                count = forget_samples(fitted.learner, ids_of(ids))
+                left = fitted
+                if retrain:  # a seed of the learner's would depend on what is forgotten
+                    seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+                    left = fitted.relearned(self.batch_size, seed, renewed(fitted.learner.memory.store))
             self._fitted = left
         return count
 
@@ -237,6 +261,7 @@ class SmartClassifier(ClassifierMixin, SavedEstimator):  # type: ignore[misc]
     def _begin(self, X: ArrayLike, given: Given) -> None:
         draft, taken = self._drafted(X, given.y)
         weight = sample_weight_asked(given.sample_weight, len(taken.labels))
+        check_endings(given.classes)
         known = np.unique(taken.labels if given.classes is None else labels_of(np.asarray(given.classes)))
         check_family(taken.labels, known, "classes do")
         draft._fitted = self._new(taken, known, check_random_state(self.random_state), given.classes is not None)
@@ -280,8 +305,11 @@ class SmartClassifier(ClassifierMixin, SavedEstimator):  # type: ignore[misc]
         y = torch.from_numpy(positions(fitted.names, taken.labels))
         data = Batch(taken.rows, y, ids=kept, weight=None if weight is None else torch.from_numpy(weight))
         order = order if weight is None else order[weight[order] > 0]
+        told = RowsLearned(type(self).__name__, len(order), self.verbose)
         for start in range(0, len(order), self.batch_size):
-            fitted.learner.observe(data.take(order[start : start + self.batch_size]))
+            batch = data.take(order[start : start + self.batch_size])
+            fitted.learner.observe(batch)
+            told.reached(start + len(batch))
 
     def _probabilities(self, X: ArrayLike) -> tuple[NDArray[np.float64], Labels]:
         """Probabilities, and the label of each column."""
@@ -305,8 +333,10 @@ class SmartClassifier(ClassifierMixin, SavedEstimator):  # type: ignore[misc]
         self, model: SmartClassifier, X: ArrayLike, y: ArrayLike, encoding: Encoding | None, reset: bool
     ) -> Taken:
         check_batch_size(self.batch_size)
+        check_verbose(self.verbose)
         with one_line():
             flat, shape = flat_rows(encoded(encoding, self.encoder, X))
+            check_endings(y)
             flat, y = validate_data(model, flat, as_array(y), accept_sparse="csr", reset=reset)
             check_classification_targets(y)
             return Taken(rows_of(flat), labels_of(np.asarray(y)), shape, encoding)

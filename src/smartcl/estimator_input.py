@@ -11,13 +11,14 @@ import torch
 from numpy.typing import NDArray
 from scipy import sparse
 
-from smartcl.data.batch import Rows
+from smartcl.data.batch import Rows, tensor_of
 from smartcl.data.spec import InputSpec
 from smartcl.learners.checks import TOO_LARGE, all_finite
 from smartcl.learners.factory import Factory, Method
 from smartcl.learners.methods import check_registered, find_method, registered_name
+from smartcl.learners.names import USUAL_METHOD
 from smartcl.learners.weights import ClassWeight
-from smartcl.references import Code, saved_code
+from smartcl.references import Code, names_in, saved_code
 from smartcl.saved import Saved
 from smartcl.setting_kinds import OwnMember, plain
 from smartcl.settings import SETTINGS, as_given, setting, shown
@@ -30,9 +31,6 @@ LEAST, MOST = 1e-6, 1e6
 
 #: The arguments that are a user's own code.
 CODE = ("network", "optimizer", "augment", "encoder")
-
-#: The method of an estimator unless another is asked for.
-USUAL_METHOD = "adaptive"
 
 
 @contextmanager
@@ -100,6 +98,13 @@ def check_batch_size(size: Any) -> int:
     return rows
 
 
+def check_verbose(verbose: Any) -> None:
+    """Refuse what does not say how much is to be told: 0 is nothing."""
+    level = plain(verbose)
+    if not isinstance(level, int) or level < 0:
+        raise ValueError(f"verbose must be a whole number >= 0, got {shown(verbose)}")
+
+
 def class_weight_asked(asked: Any, names: NDArray[Any]) -> ClassWeight:
     """``class_weight`` as a learner takes it: one weight per class, those that a dict does not name at 1.
 
@@ -161,6 +166,14 @@ def loaded_arguments(saved: Saved, names: Collection[str]) -> dict[str, Any]:
     return given | {name: Code()(given[name]) for name in CODE} | {"members": members}
 
 
+def named_code(saved: Saved) -> list[str]:
+    """The names of all code that a saved estimator would import, now or when it goes on to learn."""
+    arguments = saved.entries("estimator")
+    own = [arguments.get(name) for name in (*CODE, "members", "parameters")]
+    encoder = saved.part("encoding").value("encoder") if saved.has("encoding") else None
+    return names_in([*own, saved.part("built").value("parameters"), encoder])
+
+
 def members_given(members: Any) -> list[Any]:
     """Members as a user gives them: names, classifiers, functions.
 
@@ -204,6 +217,7 @@ def check_arguments(given: Mapping[str, Any]) -> None:
     if not isinstance(given["parameters"], Mapping | None):
         raise ValueError(f"parameters must be a dict or None, got {shown(given['parameters'])}")
     check_batch_size(given["batch_size"])
+    check_verbose(given["verbose"])
     if given["random_state"] is not None and type(given["random_state"]) is not int:
         raise ValueError(f"random_state must be a whole number or None, got {shown(given['random_state'])}")
 
@@ -218,7 +232,7 @@ def rows_of(X: Any) -> Rows:
             rows = sparse.csr_array(X).astype(wanted, copy=False)
             finite = bool(np.isfinite(rows.data).all())
         else:
-            rows = torch.from_numpy(np.ascontiguousarray(X, dtype=wanted))
+            rows = tensor_of(np.ascontiguousarray(X, dtype=wanted))
             finite = all_finite(rows)
     if not finite:
         raise ValueError(TOO_LARGE)

@@ -5,7 +5,7 @@ It is replaced as a whole, and saved and loaded as a whole: a folder, a pickle a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from math import prod
 from typing import Any, NamedTuple
@@ -154,13 +154,19 @@ class Fitted:
             known = self.names.tolist()
             raise ValueError(f"y contains labels outside classes: {shown(strangers.tolist())} not in {shown(known)}")
 
-    def relearned(self, batch_size: int) -> Fitted:
-        """The same memory, and a learner that has seen nothing else."""
-        learner = self.built.learner(int(self.learner.rng.integers(2**31 - 1)))
-        if len(self.names) > learner.spec.n_classes:
-            learner.add_classes(len(self.names))
-        relearn(learner, self.learner.memory.store, batch_size)
-        return replace(self, learner=learner)
+    def relearned(self, batch_size: int, seed: int, changed: Callable[[Rows], Rows] = lambda rows: rows) -> Fitted:
+        """A learner that has seen nothing but what the memory holds; what it was told it is told again.
+
+        Classes of which no sample is left go, unless they were given as all there will ever be. ``changed`` are the
+        rows as they would be encoded now.
+        """
+        store = self.learner.memory.store
+        left = np.arange(len(self.names)) if self.fixed or not len(store) else np.unique(store.labels)
+        built = replace(self.built, spec=replace(self.built.spec, n_classes=len(left)))
+        learner, told = built.learner(seed), self.learner.class_weight
+        learner.class_weight = tuple(told[label] for label in left) if isinstance(told, tuple) else told
+        relearn(learner, store, batch_size, left.astype(np.int64), changed)
+        return replace(self, learner=learner, names=self.names[left], built=built)
 
     @property
     def classes(self) -> Labels:
@@ -195,6 +201,21 @@ class Fitted:
             saved.refuse("classes", f"must be {learner.spec.n_classes} labels, are {len(names)}")
         encoding = Encoding.from_state(saved.part("encoding")) if saved.has("encoding") else None
         return cls(learner, names, saved.flag("fixed_classes"), built, saved.entries("companions"), encoding)
+
+
+def check_endings(labels: Any) -> None:
+    """Refuse texts that end in the character NUL: NumPy drops it, and two classes would become one.
+
+    >>> check_endings(["a", "a\\0"])
+    Traceback (most recent call last):
+    ValueError: y must hold texts that do not end in the character NUL, got 'a\\x00'
+    """
+    if getattr(getattr(labels, "dtype", None), "kind", "O") != "O":
+        return  # numbers, or texts of NumPy's, of which nobody knows any more
+    held = np.ravel(np.asarray(labels, dtype=object))
+    odd = next((label for label in held if isinstance(label, str) and label.endswith("\0")), None)
+    if odd is not None:
+        raise ValueError(f"y must hold texts that do not end in the character NUL, got {shown(odd)}")
 
 
 def labels_of(y: Labels) -> Labels:

@@ -15,12 +15,14 @@ seal is the first line of a file, with a checksum of all that follows; the state
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from reprlib import repr as shortened
 from typing import Any
 
 import numpy as np
@@ -38,10 +40,32 @@ PREVIOUS = "previous.json"
 LOCK = "lock"
 TRAINER = "trainer"
 
+#: What the system says of a path that cannot be.
+IMPOSSIBLE = (errno.ENAMETOOLONG, errno.ELOOP, errno.EINVAL)
 #: How long a save waits for another one of the same folder.
 PATIENCE_SECONDS = 60.0
 #: A reader may find that what it has just read the name of is gone: so many saves in a row do not happen meanwhile.
 ATTEMPTS = 20
+
+
+def path_of(given: str | os.PathLike[str], what: str) -> Path:
+    """A path, whether or not anything is there, or a ``ValueError`` if the system has no such paths.
+
+    >>> path_of("a\\0b", "folder")
+    Traceback (most recent call last):
+    ValueError: folder must be a path that this system takes, got 'a\\x00b': embedded null byte
+    """
+    try:
+        path = Path(given)
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError, PermissionError):
+        pass
+    except (OSError, ValueError) as error:
+        if isinstance(error, OSError) and error.errno not in IMPOSSIBLE:
+            raise
+        why = error.strerror if isinstance(error, OSError) else error
+        raise ValueError(f"{what} must be a path that this system takes, got {shortened(str(given))}: {why}") from None
+    return path
 
 
 def save_state(folder: str | os.PathLike[str], state: dict[str, Any], only: bool = False) -> None:
@@ -49,7 +73,7 @@ def save_state(folder: str | os.PathLike[str], state: dict[str, Any], only: bool
 
     The state before stays beside it, unless this is to be the ``only`` one.
     """
-    target = Path(folder)
+    target = path_of(folder, "folder")
     if target.exists() and not target.is_dir():
         raise ValueError(f"folder must be a directory to save a model in, but {target} is a file")
     tree, arrays = detached(state)
@@ -71,7 +95,7 @@ def save_state(folder: str | os.PathLike[str], state: dict[str, Any], only: bool
 
 def load_state(folder: str | os.PathLike[str]) -> dict[str, Any]:
     """What ``save_state`` wrote, or a ``ValueError`` or ``FileNotFoundError`` that says what is wrong there."""
-    path = Path(folder) / INDEX
+    path = path_of(folder, "folder") / INDEX
     for _ in range(ATTEMPTS):
         if not path.is_file():
             raise FileNotFoundError(f"no saved model in {folder}: {INDEX} is missing")
@@ -211,16 +235,30 @@ def detached(state: Any) -> tuple[Any, dict[str, NDArray[Any]]]:
 
 
 def attached(tree: Any, arrays: dict[str, NDArray[Any]]) -> Any:
-    """The state that ``detached`` took apart, with arrays of its own."""
+    """The state that ``detached`` took apart, with arrays of its own.
+
+    Each array is named once: what names one a thousand times would take a thousand times the memory of its file.
+    """
+    return _attach(tree, dict(arrays))
+
+
+def _attach(tree: Any, arrays: dict[str, NDArray[Any]]) -> Any:
+    """The same; arrays that were named are no longer there."""
     if isinstance(tree, list):
-        return [attached(item, arrays) for item in tree]
+        return [_attach(item, arrays) for item in tree]
     if not isinstance(tree, dict):
         return tree
     if "$tensor" in tree:
-        return torch.from_numpy(arrays[tree["$tensor"]].reshape(tree["shape"]).copy())
+        return torch.from_numpy(_taken(arrays, tree["$tensor"]).reshape(tree["shape"]).copy())
     if "$array" in tree:
-        return arrays[tree["$array"]].reshape(tree["shape"]).copy()
-    return {key: attached(item, arrays) for key, item in tree.items()}
+        return _taken(arrays, tree["$array"]).reshape(tree["shape"]).copy()
+    return {key: _attach(item, arrays) for key, item in tree.items()}
+
+
+def _taken(arrays: dict[str, NDArray[Any]], name: str) -> NDArray[Any]:
+    if name not in arrays:
+        raise ValueError(f"the array {shortened(name)} is not there, or is named twice")
+    return arrays.pop(name)
 
 
 def _detach(value: Any, name: str, arrays: dict[str, NDArray[Any]]) -> Any:
@@ -229,6 +267,8 @@ def _detach(value: Any, name: str, arrays: dict[str, NDArray[Any]]) -> Any:
     if isinstance(value, (list, tuple)):
         return [_detach(item, f"{name}.{i}", arrays) for i, item in enumerate(value)]
     if isinstance(value, (torch.Tensor, np.ndarray)):
+        while name in arrays:  # {"a.b": ..., "a": {"b": ...}} have one name
+            name += "'"
         is_tensor = isinstance(value, torch.Tensor)
         arrays[name] = np.ascontiguousarray(value.detach().numpy() if isinstance(value, torch.Tensor) else value)
         return {"$tensor" if is_tensor else "$array": name, "shape": list(value.shape)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from threading import RLock
 from typing import Any, Self
@@ -12,11 +12,12 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from smartcl.estimator_input import loaded_arguments, saved_arguments
+from smartcl.estimator_input import loaded_arguments, named_code, saved_arguments
 from smartcl.fitted import Fitted
 from smartcl.network.onnx_graph import save_network
 from smartcl.network.plain import PlainNetwork, PlainPool
 from smartcl.persistence import attached, detached, load_state, save_state
+from smartcl.references import check_trusted, only_trusted, trusted_names
 from smartcl.saved import Saved
 
 
@@ -61,11 +62,19 @@ class SavedEstimator(BaseEstimator):  # type: ignore[misc]
         save_network(self.to_torch(), path, [str(name) for name in self._known("classes_").classes])
 
     @classmethod
-    def load(cls, folder: str | os.PathLike[str]) -> Self:
-        """The saved model; learning on is bit-identical to never having stopped."""
+    def load(cls, folder: str | os.PathLike[str], trust: Sequence[str] | str = ()) -> Self:
+        """The saved model; learning on is bit-identical to never having stopped.
+
+        Code of a user's own (a network, an optimizer, an augmentation, an encoder, members) is saved by its name.
+        ``trust`` names the modules or packages that may be imported to get it; by default nothing is.
+        """
+        trusted = trusted_names(trust)
         state = load_state(folder)
         try:
-            return cls._from_state(Saved(state))
+            with only_trusted(trusted):
+                saved = Saved(state)
+                check_trusted(named_code(saved))
+                return cls._from_state(saved)
         except ValueError as error:
             raise ValueError(f"{folder}: {error}") from None
 

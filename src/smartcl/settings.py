@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
 from typing import Any, Self
 
-from smartcl.references import Code
+from smartcl.references import Code, UntrustedCodeError
 from smartcl.setting_kinds import Flag, Kind, Levels, Members, Name, Real, Whole, Widths, Word, plain
 
 #: Of a value that is refused, so many characters are shown.
@@ -71,6 +71,8 @@ def setting(name: str, value: Any, kind: Kind | None = None) -> Any:
     kind = SETTINGS[name] if kind is None else kind
     try:
         return kind(plain(value))
+    except UntrustedCodeError:
+        raise
     except ValueError:
         raise ValueError(f"{name} must be {kind.form}, got {shown(value)}") from None
 

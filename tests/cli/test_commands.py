@@ -122,3 +122,10 @@ def test_the_estimator_says_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "piqp", None)
     with pytest.raises(UnavailableError, match=r"pip install 'smartcl\[paper\]'"):
         SmartClassifier(method="gss-iqp").fit([[0.0, 1.0], [1.0, 0.0]], [0, 1])
+
+
+def test_seeds_that_are_kept_for_the_fresh_table_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    from smartcl.paper.experiments.unseen_tables import FRESH_SEED
+
+    assert call(["reproduce", "table1", "--show", "--seeds", str(FRESH_SEED + 1)]) == 2
+    assert capsys.readouterr().err.startswith(f"smartcl: --seeds must be at most {FRESH_SEED}")

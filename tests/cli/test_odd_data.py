@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from files.made_tables import QUICK_OPTIONS, mixed_rows, write_csv
-from smartcl import TableModel
+from smartcl import TableModel, train_stream
 from smartcl.cli.app import call
 
 Said = pytest.CaptureFixture[str]
@@ -128,3 +128,39 @@ def test_the_width_of_hashing_is_the_users(tmp_path: Path, capsys: Said) -> None
     assert train(write_csv(tmp_path / "rows.csv", mixed_rows(60)), "--text", "colour", "--width", "64") == 0
     assert TableModel.load(tmp_path / "model").schema.width == 64
     assert "rows of 4 columns (74 features)" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("labels", ["null", '"NA"', "[1]", '{"of": 1}', '""', "NaN", "absent"])
+@pytest.mark.parametrize("ending", ["jsonl", "csv", "parquet"])
+def test_a_table_without_any_label_is_one_line_and_nothing_is_written(
+    labels: str, ending: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [{"a": number, "y": labels} for number in range(120)]
+    path = tmp_path / f"t.{ending}"
+    if ending == "jsonl":
+        text = "".join(
+            f'{{"a": {row["a"]}' + ("" if labels == "absent" else f', "y": {labels}') + "}\n" for row in rows
+        )
+        path.write_text(text + '{"a": 1, "y": null}\n')
+    elif ending == "csv":
+        path.write_text("a,y\n" + "".join(f"{row['a']},{'null' if labels[0] in '[{a' else labels}\n" for row in rows))
+    else:
+        pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+        values = {"[1]": [[1]], '{"of": 1}': [b"\x00"], "null": [None], "absent": [None]}.get(labels, ["NA"])
+        parquet.write_table(pa.table({"a": list(range(120)), "y": pa.array(values * 120)}), path)
+    code = call(["train", str(path), "--label", "y", "--out", str(tmp_path / "m"), "--method", "smart"])
+    said = capsys.readouterr().err
+    assert (code, said.count("\n")) == (2, 1), said
+    assert "no row could be learned" in said
+    assert "no label" in said
+    assert "'y'" in said
+    assert not (tmp_path / "m").exists()
+
+
+def test_nobody_watches_a_model_that_has_learned_nothing() -> None:
+    seen: list[int] = []
+    with pytest.raises(ValueError, match="no row could be learned: 60 no label; the column 'y' must hold"):
+        train_stream(
+            [{"a": n, "y": None} for n in range(60)], "y", watch=lambda model: seen.append(model.progress.rows)
+        )
+    assert not seen

@@ -30,7 +30,7 @@ def start(*arguments: str, **streams: object) -> subprocess.Popen[str]:
 
 @pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="needs to see what a process has loaded")
 def test_an_interrupt_while_everything_loads_is_one_line() -> None:
-    process = start("run", "--help", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process = start("methods", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     maps = Path(f"/proc/{process.pid}/maps")
     while "site-packages" not in maps.read_text():  # until the first of the large libraries is being loaded
         time.sleep(0.001)

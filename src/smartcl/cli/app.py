@@ -6,6 +6,7 @@ import os
 import sys
 import traceback
 import warnings
+from collections.abc import Callable
 from importlib import import_module
 from typing import Annotated
 
@@ -16,40 +17,40 @@ from smartcl.cli.main import INTERRUPTED
 from smartcl.cli.one_line import note, say, verdict
 from smartcl.cli.usage import UsageError
 
-#: Every command and the function behind it; one that is not asked for is not loaded.
-COMMANDS = {
-    "demo": "smartcl.paper.commands.demo:demo",
-    "events": "smartcl.cli.events:events",
-    "evaluate": "smartcl.cli.evaluate:evaluate",
-    "forget": "smartcl.cli.forget:forget",
-    "inspect": "smartcl.cli.inspect:inspect",
-    "methods": "smartcl.cli.methods:methods",
-    "predict": "smartcl.cli.predict:predict",
-    "train": "smartcl.cli.train:train",
-    "watch": "smartcl.cli.watch:watch",
-    "run": "smartcl.paper.commands.run:run_command",
-    "reproduce": "smartcl.paper.commands.reproduce:reproduce",
-    "results": "smartcl.paper.commands.results:results",
-    "report": "smartcl.paper.commands.report:report",
-}
+#: Every command: a function of this name in the module of this name. The module has the arguments and their help, and
+#: is loaded in a moment; what the command works with is loaded when it is called (``cli/loading.py``).
+COMMANDS = (
+    *("demo", "events", "evaluate", "forget", "inspect", "methods", "predict", "train", "watch"),
+    *("run", "reproduce", "results", "report"),
+)
 
 
-def app_for(arguments: list[str]) -> typer.Typer:
-    """The command line, with the command that these arguments ask for, or with all where they ask for help."""
-    asked = arguments[:1] if arguments and not arguments[0].startswith("-") else list(COMMANDS)
-    if not COMMANDS.keys() >= set(asked):
-        raise UsageError(f"there is no command {asked[0]!r}: there are {', '.join(COMMANDS)}")
+def command_line() -> typer.Typer:
+    """All commands, for who asks for help, for the version, or for the end of a word."""
     app = typer.Typer(
         help="Learn a classifier from a never-ending stream, in a memory of a fixed number of bytes.",
         no_args_is_help=True,
-        add_completion=False,
         pretty_exceptions_enable=False,
     )
     app.callback()(options)
-    for name in asked:
-        module, function = COMMANDS[name].split(":")
-        app.command(name)(getattr(import_module(module), function))
+    for name in COMMANDS:
+        app.command(name)(function_of(name))
     return app
+
+
+def one_command(name: str) -> typer.Typer:
+    """A command by itself: beside the others, typer takes twice the time to show its help."""
+    if name not in COMMANDS:
+        raise UsageError(f"there is no command {name!r}: there are {', '.join(COMMANDS)}")
+    app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+    app.command(name)(function_of(name))
+    return app
+
+
+def function_of(name: str) -> Callable[..., None]:
+    """The function behind a command."""
+    found: Callable[..., None] = getattr(import_module(f"smartcl.cli.{name}"), name)
+    return found
 
 
 def tell_version(wanted: bool) -> None:
@@ -78,7 +79,11 @@ def call(arguments: list[str]) -> int:
     with warnings.catch_warnings():
         warnings.showwarning = lambda message, *_: note_once(str(message))
         try:
-            code = int(app_for(arguments)(arguments, prog_name="smartcl", standalone_mode=False) or 0)
+            if arguments and not arguments[0].startswith("-"):
+                app, rest, shown = one_command(arguments[0]), arguments[1:], f"smartcl {arguments[0]}"
+            else:
+                app, rest, shown = command_line(), arguments, "smartcl"
+            code = int(app(rest, prog_name=shown, standalone_mode=False) or 0)
             sys.stdout.flush()
         except SystemExit as end:  # nobody reads the output any more
             return int(end.code or 0)

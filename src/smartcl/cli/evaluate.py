@@ -6,17 +6,13 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.markup import escape
 from rich.table import Table
 
-from smartcl.cli.screen import screen
+from smartcl.cli.loading import loading
+from smartcl.cli.options import AsJson, Format, Trust
+from smartcl.cli.screen import screen, shown
 from smartcl.cli.usage import arguments_checked, json_text, one_thread
-from smartcl.files.evaluation import evaluate as evaluated
-from smartcl.files.file_source import FORMATS, FileSource
-from smartcl.files.outputs import check_file
-from smartcl.files.scores_page import scores_page
-from smartcl.files.table_model import TableModel
-from smartcl.persistence import write_file
+from smartcl.cli.visible import tell, visible
 
 MOST_SHOWN = 12
 
@@ -26,15 +22,23 @@ def evaluate(
     inputs: Annotated[list[str], typer.Argument(help="Files as for train; - is stdin.")],
     frozen: Annotated[bool, typer.Option("--frozen", help="Do not learn the rows after they are tested.")] = False,
     html: Annotated[Path | None, typer.Option(help="Write one HTML page.")] = None,
-    input_format: Annotated[str | None, typer.Option("--format", help=f"{', '.join(FORMATS)}; else by name.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    input_format: Format = None,
+    trust: Trust = None,
+    as_json: AsJson = False,
 ) -> None:
     """Test a model on each batch of rows, then let a copy of it learn them."""
+    with loading():
+        from smartcl.files.evaluation import evaluate as evaluated
+        from smartcl.files.file_source import FileSource
+        from smartcl.files.outputs import check_file
+        from smartcl.files.scores_page import scores_page
+        from smartcl.files.table_model import TableModel
+        from smartcl.persistence import write_file
     one_thread()
     with arguments_checked():
         if html is not None:
             check_file(html)
-        found = evaluated(TableModel.load(model), FileSource(tuple(inputs), input_format), frozen)
+        found = evaluated(TableModel.load(model, trust or ()), FileSource(tuple(inputs), input_format), frozen)
     result = {"frozen": frozen, **found.scores.as_dict(), "skipped": found.skipped, "missing": found.odd.missing}
     if html is not None:
         write_file(html, scores_page(result, str(model), inputs).encode())
@@ -43,7 +47,7 @@ def evaluate(
     else:
         show(result)
         if html is not None:
-            print(f"page: {html}")
+            tell(f"page: {html}")
 
 
 def show(result: dict[str, Any]) -> None:
@@ -67,7 +71,7 @@ def show(result: dict[str, Any]) -> None:
         console.print(f"\n[italic]{title}[/italic]")
         console.print(table)
     for why, count in result["skipped"].items():
-        console.print(f"skipped: {count:,} {escape(why)}", highlight=False)
+        console.print(f"skipped: {count:,} {shown(why)}", highlight=False)
 
 
 def _over_time(result: dict[str, Any]) -> Table:
@@ -82,7 +86,7 @@ def _by_class(result: dict[str, Any]) -> Table:
     table = _table("class", "rows", "precision", "recall", "F1")
     for line in sorted(result["classes"], key=lambda line: -line["rows"])[:MOST_SHOWN]:
         shares = (_share(line[name]) for name in ("precision", "recall", "f1"))
-        table.add_row(escape(line["class"]), f"{line['rows']:,}", *shares)
+        table.add_row(shown(line["class"]), f"{line['rows']:,}", *shares)
     return table
 
 
@@ -91,11 +95,11 @@ def _confusion(result: dict[str, Any], columns: int) -> Table:
     names = [line["class"] for line in sorted(result["classes"], key=lambda line: -line["rows"])[:MOST_SHOWN]]
     counts = {(cell["label"], cell["prediction"]): cell["rows"] for cell in result["confusion"]}
     numbers = {name: str(number) for number, name in enumerate(names, start=1)}
-    wide = max(map(len, names)) + sum(2 + max(len(name), 6) for name in names) > columns
-    table = _table("", *(numbers[name] if wide else escape(name) for name in names))
+    wide = max(map(len, map(visible, names))) + sum(2 + max(len(visible(name)), 6) for name in names) > columns
+    table = _table("", *(numbers[name] if wide else shown(name) for name in names))
     for label in names:
         table.add_row(
-            f"{numbers[label]} {escape(label)}" if wide else escape(label),
+            f"{numbers[label]} {shown(label)}" if wide else shown(label),
             *(f"{counts.get((label, said), 0):,}" for said in names),
         )
     return table

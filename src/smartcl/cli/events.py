@@ -7,16 +7,13 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.markup import escape
 from rich.table import Table
 
-from smartcl.cli.live_bars import bar_for, live_bars
-from smartcl.cli.screen import screen
-from smartcl.cli.usage import Seed, arguments_checked, assignments, failure_of, json_text, one_thread
-from smartcl.events.files import ColumnNames
-from smartcl.events.forecast import check_folder
-from smartcl.events.prepare import EventSpec, prepare_forecast
-from smartcl.files.table_columns import day_of
+from smartcl.cli.loading import loading
+from smartcl.cli.options import AsJson, Memory, MethodName, Seed, Settings
+from smartcl.cli.screen import screen, shown
+from smartcl.cli.usage import arguments_checked, assignments, failure_of, json_text, one_thread
+from smartcl.cli.visible import tell
 from smartcl.memory import format_bytes
 
 SHOWN_PLACES = 20
@@ -32,20 +29,23 @@ def events(
     keyword: Annotated[str, typer.Option(help="The column of the keyword.")] = "keyword",
     count: Annotated[str, typer.Option(help="The column of the count.")] = "count",
     horizon: Annotated[int, typer.Option(min=1, help="Forecast an event within so many days.")] = 1,
-    memory: Annotated[str, typer.Option(help="'300 samples', '1MB' or a number of bytes.")] = "1MB",
-    method: Annotated[str, typer.Option(help="A method; 'smartcl methods' lists them.")] = "smart",
-    settings: Annotated[
-        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the method; repeatable.")
-    ] = None,
+    memory: Memory = "1MB",
+    method: MethodName = "smart",
+    settings: Settings = None,
     seed: Seed = 0,
     test_from: Annotated[
         str | None, typer.Option(metavar="DATE", help="The first day whose forecasts are scored; else after a third.")
     ] = None,
     out: Annotated[Path | None, typer.Option(help="A folder for the model, forecast.csv and backtest.csv.")] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the model in the folder.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Forecast events at each place from keyword counts, with a backtest that never looks ahead."""
+    with loading():
+        from smartcl.cli.live_bars import bar_for, live_bars
+        from smartcl.events.files import ColumnNames
+        from smartcl.events.forecast import check_folder
+        from smartcl.events.prepare import EventSpec, prepare_forecast
     with arguments_checked():
         if out is not None:
             check_folder(out, overwrite)
@@ -66,6 +66,8 @@ def events(
 
 
 def _day(option: str, text: str) -> dt.date:
+    from smartcl.files.table_columns import day_of
+
     try:
         return day_of(text)
     except ValueError as error:
@@ -83,11 +85,11 @@ def _show(result: dict[str, Any], out: Path | None) -> None:
     console.print(_forecast(result))
     hidden = result["places"] - SHOWN_PLACES
     if hidden > 0:
-        print(f"and {hidden:,} more places: {'--json or --out' if out is None else out / 'forecast.csv'}")
+        tell(f"and {hidden:,} more places: {'--json or --out' if out is None else out / 'forecast.csv'}")
     used, budget = format_bytes(result["memory_bytes"]), format_bytes(result["budget_bytes"])
     console.print(f"memory: {result['samples_held']:,} samples in {used} of {budget}; {result['seconds']:.1f} seconds")
     if out is not None:
-        print(f"saved: {out} (model, forecast.csv, backtest.csv)")
+        tell(f"saved: {out} (model, forecast.csv, backtest.csv)")
 
 
 def _backtest(result: dict[str, Any]) -> Table:
@@ -124,7 +126,7 @@ def _forecast(result: dict[str, Any]) -> Table:
     for row in sorted(result["forecast"], key=lambda row: -row["probability"])[:SHOWN_PLACES]:
         scores = result["backtest"]["places"][row["place"]][result["method"]]
         table.add_row(
-            escape(row["place"]),
+            shown(row["place"]),
             window,
             f"{row['probability']:.1%}",
             f"{row['base_rate']:.1%}",

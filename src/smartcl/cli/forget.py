@@ -7,20 +7,26 @@ from typing import Annotated
 
 import typer
 
+from smartcl.cli.loading import loading
+from smartcl.cli.options import AsJson, Trust
 from smartcl.cli.usage import arguments_checked, json_text, one_thread
-from smartcl.files.forgetting import forget_in_folder, ids_in_file
 
 
 def forget(
     model: Annotated[Path, typer.Argument(help="The folder of a model that was trained with --id.")],
     ids: Annotated[Path, typer.Option(help="A file with one id a line.")],
-    retrain: Annotated[bool, typer.Option("--retrain", help="Begin the weights anew from what is left.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    retrain: Annotated[
+        bool, typer.Option("--retrain", help="Begin weights and statistics anew from what is left.")
+    ] = False,
+    trust: Trust = None,
+    as_json: AsJson = False,
 ) -> None:
     """Forget samples for good: their bytes leave the memory and the folder. The weights may keep what they taught."""
+    with loading():
+        from smartcl.files.forgetting import forget_in_folder, ids_in_file
     one_thread()
     with arguments_checked():
-        result = forget_in_folder(model, ids_in_file(ids), retrain)
+        result = forget_in_folder(model, ids_in_file(ids), retrain, trust or ())
     if as_json:
         print(json_text(result))
     else:

@@ -9,12 +9,12 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
+from smartcl.cli.loading import loading
 from smartcl.cli.one_line import counted
+from smartcl.cli.options import AsJson, Trust
 from smartcl.cli.passed_over import passed_over_lines
-from smartcl.cli.screen import screen
+from smartcl.cli.screen import screen, shown
 from smartcl.cli.usage import arguments_checked, json_text
-from smartcl.files.summary import inspection
-from smartcl.files.table_model import TableModel
 from smartcl.memory import format_bytes
 
 SHOWN_CLASSES = 30
@@ -22,11 +22,15 @@ SHOWN_CLASSES = 30
 
 def inspect(
     model: Annotated[Path, typer.Argument(help="The folder of a model.")],
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    trust: Trust = None,
+    as_json: AsJson = False,
 ) -> None:
     """Show what a model remembers and by which features it decides."""
+    with loading():
+        from smartcl.files.summary import inspection
+        from smartcl.files.table_model import TableModel
     with arguments_checked():
-        result = inspection(TableModel.load(model))
+        result = inspection(TableModel.load(model, trust or ()))
     if as_json:
         print(json_text(result))
     else:
@@ -103,7 +107,7 @@ def _by_class(result: dict[str, Any]) -> Table:
     table.add_column("samples", justify="right")
     counts = sorted(result["held_by_class"].items(), key=lambda item: -item[1])
     for name, count in counts[:SHOWN_CLASSES]:
-        table.add_row(escape(name), f"{count:,}")
+        table.add_row(shown(name), f"{count:,}")
     if len(counts) > SHOWN_CLASSES:
         table.add_row(f"and {len(counts) - SHOWN_CLASSES:,} more", "")
     return table
@@ -125,5 +129,5 @@ def _strongest(result: dict[str, Any]) -> Table:
     table.add_column("feature")
     table.add_column("moves the answer by", justify="right")
     for line in result["strongest_features"]:
-        table.add_row(escape(line["feature"]), f"{line['moves']:.1%}")
+        table.add_row(shown(line["feature"]), f"{line['moves']:.1%}")
     return table

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bars
 
+from smartcl.cli.screen import side_screen
 from smartcl.learners.stream_learner import StreamLearner
 from smartcl.learners.watching import Progress
 
@@ -23,7 +23,7 @@ def live_bars() -> Iterator[Bars]:
         TextColumn("{task.fields[memory]}", style="dim"),
         TimeRemainingColumn(),
     )
-    console = Console(stderr=True)
+    console = side_screen()
     with Bars(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
         yield bars
 

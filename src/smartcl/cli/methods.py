@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from rich.table import Table
 
+from smartcl.cli.loading import loading
 from smartcl.cli.screen import screen
-from smartcl.learners.methods import METHODS
 
 
 def methods() -> None:
     """List every method with one line and its citation."""
+    with loading():
+        from smartcl.learners.methods import METHODS
     table = Table(box=None, pad_edge=False)
     for name in ("method", "what it does", "proposed by"):
         table.add_column(name, style="bold" if name == "method" else None)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from smartcl.cli.visible import visible
+
 TOLD = {
     "skipped": "skipped rows",
     "missing": "missing values",
@@ -21,7 +23,10 @@ def passed_over_lines(passed: dict[str, Any]) -> list[str]:
     lines = []
     for name, what in TOLD.items():
         counts = passed[name]
-        items = [f"{key}: {value:,}" if isinstance(value, int) else f"{key} ({value})" for key, value in counts.items()]
+        items = [
+            f"{visible(key)}: {value:,}" if isinstance(value, int) else f"{visible(key)} ({visible(value)})"
+            for key, value in counts.items()
+        ]
         more = f" and {len(items) - SHOWN} more" if len(items) > SHOWN else ""
         if items:
             lines.append(f"{what}: {', '.join(items[:SHOWN])}{more}")

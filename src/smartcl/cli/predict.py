@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import sys
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from smartcl.cli.loading import loading
 from smartcl.cli.one_line import counted, note
+from smartcl.cli.options import Format, Trust
 from smartcl.cli.usage import arguments_checked, one_thread
-from smartcl.files.encoder import Odd
-from smartcl.files.file_source import FORMATS, FileSource
-from smartcl.files.outputs import check_file
-from smartcl.files.predictions import PredictionWriter
-from smartcl.files.recognise import listed
-from smartcl.files.table_model import TableModel
+from smartcl.cli.visible import data_output
 
 
 def predict(
@@ -25,17 +21,25 @@ def predict(
     proba: Annotated[bool, typer.Option("--proba", help="With the probability of each class.")] = False,
     jsonl: Annotated[bool, typer.Option("--jsonl", help="JSON lines in the place of CSV.")] = False,
     out: Annotated[Path | None, typer.Option(help="A file in the place of stdout.")] = None,
-    input_format: Annotated[str | None, typer.Option("--format", help=f"{', '.join(FORMATS)}; else by name.")] = None,
+    trust: Trust = None,
+    input_format: Format = None,
 ) -> None:
     """Predict the label of every record; one that cannot be read has none."""
+    with loading():
+        from smartcl.files.encoder import Odd
+        from smartcl.files.file_source import FileSource
+        from smartcl.files.outputs import check_file
+        from smartcl.files.predictions import PredictionWriter
+        from smartcl.files.recognise import listed
+        from smartcl.files.table_model import TableModel
     one_thread()
     with arguments_checked():
-        loaded = TableModel.load(model)
+        loaded = TableModel.load(model, trust or ())
         source = FileSource(tuple(inputs), input_format)
         if out is not None:
             check_file(out)
         odd, bad, rows = Odd(), 0, 0
-        target = nullcontext(sys.stdout) if out is None else out.open("w", encoding="utf-8", newline="")
+        target = nullcontext(data_output()) if out is None else out.open("w", encoding="utf-8", newline="")
         with target as file:
             writer = PredictionWriter(file, loaded, proba, jsonl)
             for answered in loaded.answers(source, odd):

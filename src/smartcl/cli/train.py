@@ -5,24 +5,24 @@ from __future__ import annotations
 import signal
 import time
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from smartcl.cli.loading import loading
 from smartcl.cli.one_line import counted, note
+from smartcl.cli.options import AsJson, Format, Memory, MethodName, Seed, Settings, Trust
 from smartcl.cli.passed_over import passed_over_lines
 from smartcl.cli.status_line import StatusLine
-from smartcl.cli.usage import Interrupted, Seed, arguments_checked, assignments, json_text, one_thread
-from smartcl.estimator import SmartClassifier
-from smartcl.estimator_input import USUAL_METHOD
-from smartcl.files.columns import CATEGORY, DATE, IGNORED, MOST_WIDTH, NUMBER, TEXT, USUAL_WIDTH, read_schema
-from smartcl.files.file_source import FORMATS, FileSource
-from smartcl.files.live import Live, Pace
-from smartcl.files.recognise import Told
-from smartcl.files.summary import summary
-from smartcl.files.table_model import TableModel
-from smartcl.files.training import Checkpoints, Training, check_out
+from smartcl.cli.usage import Interrupted, arguments_checked, assignments, json_text, one_thread
+from smartcl.cli.visible import tell
+from smartcl.files.hashed_width import MOST_WIDTH, USUAL_WIDTH
+from smartcl.learners.names import USUAL_METHOD
 from smartcl.memory import format_bytes
+
+if TYPE_CHECKING:
+    from smartcl.files.table_model import TableModel
+    from smartcl.files.training import Training
 
 Columns = Annotated[list[str] | None, typer.Option(metavar="COL", help="A column of this kind; repeatable.")]
 LIVE_SECONDS = 1.0
@@ -33,7 +33,7 @@ def train(
         list[str], typer.Argument(help="Files: .csv, .jsonl, .parquet, .libsvm, also .gz, .zst; - is stdin.")
     ],
     label: Annotated[str | None, typer.Option(help="The column of the label.")] = None,
-    memory: Annotated[str, typer.Option(help="'300 samples', '1MB' or a number of bytes.")] = "1MB",
+    memory: Memory = "1MB",
     out: Annotated[Path, typer.Option(help="The folder of the model.")] = Path("model"),
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the model in the folder.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the model in the folder.")] = False,
@@ -48,24 +48,31 @@ def train(
     width: Annotated[
         int, typer.Option(min=1, max=MOST_WIDTH, help="Features that words and many names are hashed into.")
     ] = USUAL_WIDTH,
-    input_format: Annotated[str | None, typer.Option("--format", help=f"{', '.join(FORMATS)}; else by name.")] = None,
+    input_format: Format = None,
     checkpoint_rows: Annotated[int | None, typer.Option(min=1, help="Save after so many rows.")] = None,
     checkpoint_seconds: Annotated[float, typer.Option(min=0.1, help="Save after so many seconds.")] = 60.0,
-    method: Annotated[str, typer.Option(help="A method; 'smartcl methods' lists them.")] = USUAL_METHOD,
-    settings: Annotated[
-        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the method; repeatable.")
-    ] = None,
+    method: MethodName = USUAL_METHOD,
+    settings: Settings = None,
     batch: Annotated[int, typer.Option(min=1, help="Rows that are learned together.")] = 50,
     seed: Seed = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    trust: Trust = None,
+    as_json: AsJson = False,
 ) -> None:
     """Learn the rows of files in one pass, in a memory of a fixed number of bytes; stop and go on at any time."""
+    with loading():
+        from smartcl.estimator import SmartClassifier
+        from smartcl.files.columns import CATEGORY, DATE, IGNORED, NUMBER, TEXT, read_schema
+        from smartcl.files.file_source import FileSource
+        from smartcl.files.recognise import Told
+        from smartcl.files.summary import summary
+        from smartcl.files.table_model import TableModel
+        from smartcl.files.training import Checkpoints, Training, check_out
     one_thread()
     with arguments_checked():
         goes_on = check_out(out, resume, overwrite)
         asked = ((NUMBER, numeric), (CATEGORY, categorical), (DATE, date), (TEXT, text), (IGNORED, ignore))
         told = Told(label, id_column, {name: kind for kind, names in asked for name in names or []}, width)
-        begun = TableModel.load(out) if goes_on else None
+        begun = TableModel.load(out, trust or ()) if goes_on else None
         parameters = assignments(settings or [])
         classifier = SmartClassifier(
             memory, method=method, parameters=parameters or None, batch_size=batch, random_state=seed
@@ -88,11 +95,17 @@ def train(
         raise Interrupted(
             f"interrupted after {model.progress.rows:,} rows, saved in {out}: --resume goes on from there"
         )
-    print(json_text(summary(model)) if as_json else "\n".join(told_at_the_end(model, out)))
+    result = summary(model)
+    if as_json:
+        print(json_text(result))
+    else:
+        tell("\n".join(told_at_the_end(result, out)))
 
 
 def run(training: Training, out: Path) -> bool:
     """Train; whether it was interrupted. An interrupt waits until the batch at hand is learned."""
+    from smartcl.files.live import Live, Pace
+
     stopping = False
 
     def stop(*_: object) -> None:
@@ -128,9 +141,8 @@ def run(training: Training, out: Path) -> bool:
     return stopping
 
 
-def told_at_the_end(model: TableModel, out: Path) -> list[str]:
+def told_at_the_end(result: dict[str, Any], out: Path) -> list[str]:
     """What a training came to, for people."""
-    result = summary(model)
     accuracy = "" if result["accuracy"] is None else f", {result['accuracy']:.1%} predicted before they were learned"
     return [
         f"{counted(result['rows'], 'row')} of {counted(result['columns'], 'column')} "

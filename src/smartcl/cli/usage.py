@@ -6,14 +6,9 @@ import json
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Annotated, Any
+from typing import Any
 
 import typer
-
-#: The largest seed that every generator takes, scikit-learn's too.
-MOST_SEED = 2**32 - 1
-
-Seed = Annotated[int, typer.Option(min=0, max=MOST_SEED, help="Draws the data, the weights and the memory.")]
 
 
 class UsageError(typer.TyperException):

@@ -8,9 +8,10 @@ from typing import Annotated
 
 import typer
 
+from smartcl.cli.loading import loading
 from smartcl.cli.status_line import StatusLine
 from smartcl.cli.usage import UsageError
-from smartcl.files.live import Live
+from smartcl.cli.visible import tell
 
 PAUSE_SECONDS = 0.5
 
@@ -20,6 +21,8 @@ def watch(
     once: Annotated[bool, typer.Option("--once", help="Say how it stands, and end.")] = False,
 ) -> None:
     """Show how a training stands until it ends; it does not notice."""
+    with loading():
+        from smartcl.files.live import Live
     live = Live.read(model)
     if live is None:
         raise UsageError(f"no training has left its progress in {model}")
@@ -29,4 +32,4 @@ def watch(
             time.sleep(PAUSE_SECONDS)
             live = Live.read(model) or live
     ended = "ended" if live.done else "goes on" if live.is_alive() else "was killed: smartcl train --resume goes on"
-    print(f"{live.line()}; {ended}")
+    tell(f"{live.line()}; {ended}")

@@ -60,6 +60,17 @@ class Batch:
         return Batch(take_rows(self.x, index), self.y[torch.from_numpy(index)], self.task, ids, weight)
 
 
+def tensor_of(values: NDArray[Any]) -> torch.Tensor:
+    """A tensor of an array that may be a user's: it shares the numbers, but for those that must not be written.
+
+    PyTorch warns of arrays that are read-only, as those of memory maps and of joblib's workers; they are copied.
+
+    >>> tensor_of(np.broadcast_to(np.float32(2), 3))
+    tensor([2., 2., 2.])
+    """
+    return torch.from_numpy(values if values.flags.writeable else values.copy())
+
+
 def take_rows(x: Rows, index: Ints) -> Rows:
     """The rows of ``x`` at these positions, dense or sparse as ``x`` is."""
     return x[torch.from_numpy(index)] if isinstance(x, torch.Tensor) else x[index]

@@ -15,7 +15,7 @@ from smartcl.events.model import EventModel
 from smartcl.events.scores import ForecastScores, auc_within_places, scores_by_place
 from smartcl.events.walk_forward import Walk
 from smartcl.files.outputs import check_writable
-from smartcl.persistence import load_state, write_file
+from smartcl.persistence import load_state, path_of, write_file
 
 #: The lines that need no learning.
 BASE_RATE, MAJORITY = "place base rate", "majority"
@@ -118,7 +118,7 @@ _FORECAST = ("from", "until", "probability", "base_rate")
 
 def check_folder(folder: Path, overwrite: bool) -> None:
     """A result can be saved here: the folder is new or empty, or holds a model that is to be replaced."""
-    if folder.exists() and not folder.is_dir():
+    if path_of(folder, "--out").exists() and not folder.is_dir():
         raise ValueError(f"--out must be a folder, but {folder} is a file")
     if folder.exists() and any(folder.iterdir()):
         _check_model(folder)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from datetime import date
 
@@ -65,9 +65,9 @@ class EventModel:
         SmartClassifier.around(self.learner, np.array([0, 1]), self.built, names, {"events": events}).save(folder)
 
     @classmethod
-    def load(cls, folder: str | os.PathLike[str]) -> EventModel:
-        """The saved model."""
-        model = SmartClassifier.load(folder)
+    def load(cls, folder: str | os.PathLike[str], trust: Sequence[str] | str = ()) -> EventModel:
+        """The saved model; ``trust`` names the modules that may be imported for it, as of ``SmartClassifier.load``."""
+        model = SmartClassifier.load(folder, trust)
         if "events" not in model._fitted.companions:
             raise ValueError(f"the model in {folder} was not made to forecast events")
         saved = Saved(model._fitted.companions).part("events")

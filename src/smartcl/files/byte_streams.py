@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from smartcl.errors import extra
+from smartcl.persistence import path_of
 
 GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 STDIN = "-"
@@ -24,6 +25,11 @@ READ_NBYTES = 1 << 20
 PAUSE_SECONDS = 0.2
 #: So many bytes at its beginning tell a file from another one of its name.
 BEGINNING_NBYTES = 4096
+
+
+def is_pipe(name: str) -> bool:
+    """Whether this can be read only once, from the front: stdin, a named pipe, a shell's ``<(command)``."""
+    return name == STDIN or (Path(name).exists() and not Path(name).is_file())
 
 
 @dataclass(frozen=True)
@@ -35,6 +41,7 @@ class Beginning:
 
     @classmethod
     def of(cls, name: str, nbytes: int = BEGINNING_NBYTES) -> Beginning:
+        """Of a file; a pipe would lose its first bytes by that."""
         with Path(name).open("rb") as file:
             first = file.read(nbytes)
         return cls(len(first), hashlib.sha256(first).hexdigest())
@@ -47,7 +54,7 @@ class Beginning:
 
 def check_input(name: str) -> None:
     """Refuse what is no file to read."""
-    path = Path(name)
+    path = path_of(name, "an input")
     if name != STDIN and not path.exists():
         raise ValueError(f"there is no file {name}")
     if name != STDIN and path.is_dir():
@@ -80,11 +87,16 @@ def unpacked(file: Any) -> BinaryIO:
 
 
 class ByteStream:
-    """Bytes in the order they come. ``follow`` waits for more at the end of a file that may still grow."""
+    """Bytes in the order they come. ``follow`` waits for more at the end of a file that may still grow.
+
+    It ends when another file has come under the name: then ``replaced`` is true.
+    """
+
+    replaced = False
 
     def __init__(self, name: str, file: BinaryIO, follow: bool = False) -> None:
         self._name, self._file = name, file
-        self._follows = follow and name != STDIN and isinstance(file, io.BufferedReader) and file.seekable()
+        self._follows = follow and not is_pipe(name) and isinstance(file, io.BufferedReader)
 
     def skip(self, offset: int, read: int) -> None:
         """Go to an offset, of which so many bytes were read already."""
@@ -100,11 +112,22 @@ class ByteStream:
         while True:
             with damage(self._name):
                 data = self._read_once(nbytes)
-            if data or not self._follows:
+            if data or not self._follows or self.replaced:
                 return data
-            if os.stat(self._name).st_size < self._file.tell():  # noqa: PTH116
+            if os.fstat(self._file.fileno()).st_size < self._file.tell():
                 raise ValueError(f"{self._name} has become shorter while it was read")
-            time.sleep(PAUSE_SECONDS)
+            if self._is_replaced():
+                self.replaced = True  # read once more: the old file may have grown before the new one came
+            else:
+                time.sleep(PAUSE_SECONDS)
+
+    def _is_replaced(self) -> bool:
+        """Whether another file has come under the name; while it is empty, the old one may still be written."""
+        try:
+            there = Path(self._name).stat()
+        except FileNotFoundError:
+            return False
+        return there.st_size > 0 and not os.path.samestat(there, os.fstat(self._file.fileno()))
 
     def _read_once(self, nbytes: int) -> bytes:
         read: Callable[[int], bytes] = getattr(self._file, "read1", self._file.read)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
+from smartcl.files.hashed_width import MOST_WIDTH
 from smartcl.files.records import MOST_COLUMNS, Wanted
 from smartcl.files.written import READERS, Reader
+from smartcl.persistence import path_of
 from smartcl.saved import Saved, StateError
 
 #: The kinds of columns. ``indexed`` is a row of LIBSVM's format: features by number.
@@ -22,9 +23,6 @@ AS_NUMBERS = tuple(READERS)
 #: What a date becomes: the years since the mean of the first rows, and its place in the year, the week and the day.
 DATE_PARTS = ("years", "year sin", "year cos", "week sin", "week cos", "hour sin", "hour cos")
 
-#: Hashed features: so many, unless the schema says otherwise.
-USUAL_WIDTH = 1 << 17
-MOST_WIDTH = 1 << 24
 MOST_SLOTS = 1 << 16
 
 
@@ -165,8 +163,9 @@ class ColumnSchema:
 
 def read_schema(path: str) -> ColumnSchema:
     """A schema from a file that ``as_text`` made and somebody may have changed."""
+    file = path_of(path, "schema")
     try:
-        return ColumnSchema.from_state(Saved(json.loads(Path(path).read_text(encoding="utf-8")), "schema"))
+        return ColumnSchema.from_state(Saved(json.loads(file.read_text(encoding="utf-8")), "schema"))
     except (ValueError, RecursionError) as error:
         told = str(error).removeprefix("the saved state is damaged: ")
         raise ValueError(f"{path} is not a schema of columns: {told}") from None

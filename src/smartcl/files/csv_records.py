@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from typing import Any
 
@@ -15,6 +15,10 @@ from smartcl.files.records import MOST_COLUMNS, Records, Values, Wanted
 from smartcl.files.values import MISSING
 
 DELIMITERS = ",;\t|"
+
+#: Comes after the last line: who reads it is within quotation marks still.
+END = "\n"
+UNCLOSED = "a quotation mark that is not closed"
 
 csv.field_size_limit(LONGEST_RECORD)
 
@@ -68,6 +72,8 @@ def _by_pyarrow(text: bytes, header: Sequence[str], delimiter: str, names: Wante
     if not names:
         return None
     quoted = b'"' in text
+    if text.count(b'"') % 2:
+        return None
     try:
         table = reader.read_csv(
             pa.BufferReader(text),
@@ -82,6 +88,8 @@ def _by_pyarrow(text: bytes, header: Sequence[str], delimiter: str, names: Wante
         )
     except (pa.ArrowException, UnicodeDecodeError, KeyError):
         return None
+    if quoted and table.num_rows < text.count(b"\n"):
+        return None  # a record of several lines may be a quotation mark that is none
     return {
         name: table[name].to_numpy(zero_copy_only=False) if numbers else table[name].to_pylist()
         for name, numbers in names.items()
@@ -91,28 +99,58 @@ def _by_pyarrow(text: bytes, header: Sequence[str], delimiter: str, names: Wante
 def _by_python(
     text: bytes, header: Sequence[str], delimiter: str, names: Sequence[str], strangers: dict[str, int]
 ) -> Records:
-    reader = csv.reader(io.StringIO(text.decode("utf-8", "replace"), newline=""), delimiter=delimiter)
-    rows: list[list[str]] = []
+    rows: list[Sequence[str]] = []
     at: list[int] = []
     bad: dict[int, str] = {}
-    number = 0
-    while True:
-        try:
-            row = next(reader)
-        except StopIteration:
-            break
-        except csv.Error as error:
-            bad[number], number = f"not CSV: {error}", number + 1
-            continue
-        if not row:
-            continue
-        if len(row) == len(header):
-            rows.append(row)
-            at.append(number)
+    for number, found in enumerate(_rows(text.decode("utf-8", "replace"), len(header), delimiter)):
+        if isinstance(found, str):
+            bad[number] = found
         else:
-            bad[number] = "fewer fields than the header" if len(row) < len(header) else "more fields than the header"
-        number += 1
+            rows.append(found)
+            at.append(number)
     by_column: list[Sequence[Any]] = list(zip(*rows, strict=True)) or [()] * len(header)
     places = {name: place for place, name in enumerate(header)}
     columns = {name: by_column[places[name]] for name in names}
-    return Records(columns, number, np.array(at, dtype=np.int64), bad, strangers)
+    return Records(columns, len(at) + len(bad), np.array(at, dtype=np.int64), bad, strangers)
+
+
+def _rows(text: str, width: int, delimiter: str) -> Iterator[list[str] | str]:
+    """The fields of each record, or what is wrong with it.
+
+    A record may take several lines, in quotation marks. If these lines are no record of this width, the marks were
+    none: the first line is passed over, and the others are read anew, each by itself.
+    """
+    lines = list(io.StringIO(text, newline=""))
+    first = 0
+    while first < len(lines):
+        begin, reader = first, csv.reader([*lines[first:], END], delimiter=delimiter)
+        while begin < len(lines):
+            row = _next(reader)
+            end = first + reader.line_num
+            if end > begin + 1 and not _is_record(lines[begin:end], end - begin, width, delimiter):
+                yield UNCLOSED
+                first = begin + 1
+                break
+            begin = end
+            if isinstance(row, str) or len(row) == width:
+                yield row
+            elif row:
+                yield "fewer fields than the header" if len(row) < width else "more fields than the header"
+        else:
+            return
+
+
+def _next(reader: Iterator[list[str]]) -> list[str] | str:
+    try:
+        return next(reader)
+    except csv.Error as error:
+        return f"not CSV: {error}"
+
+
+def _is_record(lines: Sequence[str], count: int, width: int, delimiter: str) -> bool:
+    """Whether these are so many lines, and together one record of so many fields, each quotation mark in its place."""
+    try:
+        rows = list(csv.reader(lines, delimiter=delimiter, strict=True))
+    except csv.Error:
+        return False
+    return len(lines) == count and len(rows) == 1 and len(rows[0]) == width

@@ -14,10 +14,10 @@ from scipy import sparse
 from smartcl.data.batch import Ints, Rows
 from smartcl.files.columns import AS_NUMBERS, CATEGORY, DATE, DATE_PARTS, INDEXED, TEXT, TRUTH, Column, ColumnSchema
 from smartcl.files.hashing import NameBook, counted, words_of
+from smartcl.files.json_records import plain
 from smartcl.files.recognise import listed
 from smartcl.files.records import Records
-from smartcl.files.values import UNREADABLE, name_of, numbers_of
-from smartcl.learners.ids import ids_of
+from smartcl.files.values import UNREADABLE, is_missing, name_of, numbers_of
 from smartcl.saved import Saved
 
 DAY_SECONDS = 86400.0
@@ -32,7 +32,7 @@ class Parsed:
     numbers: NDArray[np.float64]
     names: Mapping[str, Sequence[Any]]
     labels: Sequence[str | None]
-    ids: Ints | None
+    ids: Sequence[Any] | None
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -44,7 +44,7 @@ class Parsed:
             return values[rows] if isinstance(rows, slice) else [values[row] for row in rows.tolist()]
 
         names = {name: some(values) for name, values in self.names.items()}
-        return Parsed(self.numbers[rows], names, some(self.labels), None if self.ids is None else self.ids[rows])
+        return Parsed(self.numbers[rows], names, some(self.labels), None if self.ids is None else some(self.ids))
 
     @classmethod
     def joined(cls, parts: Sequence[Parsed]) -> Parsed:
@@ -55,7 +55,7 @@ class Parsed:
             np.concatenate([part.numbers for part in parts]),
             {name: [value for part in parts for value in part.names[name]] for name in first.names},
             [label for part in parts for label in part.labels],
-            None if first.ids is None else np.concatenate([part.ids for part in parts if part.ids is not None]),
+            None if first.ids is None else [known for part in parts for known in part.ids or ()],
         )
 
 
@@ -106,6 +106,7 @@ class Encoder:
         centred = [column.kind == DATE or (schema.sparse and column.kind != TRUTH) for column in self._numeric]
         self._origin = np.where(centred, self._fill, 0.0) if centred else self._fill
         self._scale = np.array([YEAR_DAYS if column.kind == DATE else 1.0 for column in self._numeric])
+        self._places = {column.name: place for place, column in enumerate(self._numeric)}
         self._dates = [(place, self._first[c.name]) for place, c in enumerate(self._numeric) if c.kind == DATE]
 
     def check_columns(self, name: str, records: Records) -> None:
@@ -124,7 +125,7 @@ class Encoder:
                 numbers[:, place] = numbers_of(columns[column.name], column.reader)
         absent = [None] * rows
         labels = columns.get(self.schema.label, absent)
-        ids = None if self.schema.id is None else ids_of(list(columns.get(self.schema.id, absent)))
+        ids = None if self.schema.id is None else list(map(_id_given, columns.get(self.schema.id, absent)))
         return Parsed(
             numbers,
             {column.name: list(columns.get(column.name, absent)) for column in self._named},
@@ -239,6 +240,26 @@ class Encoder:
         found.sum_duplicates()  # type: ignore[union-attr]
         return found
 
+    def first_feature(self, column: str) -> int:
+        """Where a column's own features begin: the value of a number, the first slot of a category."""
+        return int(self._first[column])
+
+    def fill_of(self, column: str) -> float:
+        """What stands where a number is missing, in the units of its feature."""
+        return float(self._fill[self._places[column]])
+
+    def features_of(self, column: str, values: NDArray[np.float64]) -> NDArray[np.float32]:
+        """Numbers as their feature."""
+        place = self._places[column]
+        found: NDArray[np.float32] = ((values - self._origin[place]) / self._scale[place]).astype(np.float32)
+        return found
+
+    def values_of(self, column: str, features: NDArray[np.float32]) -> NDArray[np.float64]:
+        """The numbers that a feature stands for."""
+        place = self._places[column]
+        found: NDArray[np.float64] = features.astype(np.float64) * self._scale[place] + self._origin[place]
+        return found
+
     def state_dict(self) -> dict[str, Any]:
         return {"slots": {name: list(slots) for name, slots in self.slots.items()}, "book": self.book.state_dict()}
 
@@ -266,3 +287,8 @@ def turns(days: NDArray[np.float64], there: NDArray[np.bool_] | None) -> NDArray
     angles = 2 * np.pi * np.stack([(days % turn) / turn for turn in (YEAR_DAYS, WEEK_DAYS, 1.0)], axis=1)
     found = np.stack([np.sin(angles), np.cos(angles)], axis=2).reshape(len(days), -1)
     return found if there is None else found * there[:, None]
+
+
+def _id_given(value: Any) -> Any:
+    """The id of a row, the empty text if it has none; a text is an id also where it says "NA"."""
+    return value if isinstance(value, str) or not (is_missing(value) or plain(value) is None) else ""

@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from smartcl.files.arrow_records import parquet_blocks
-from smartcl.files.byte_streams import STDIN, ByteStream, check_input, opened
+from smartcl.files.byte_streams import Beginning, ByteStream, check_input, is_pipe, opened
 from smartcl.files.csv_records import csv_records, delimiter_of, header_of
+from smartcl.files.formats import CSV, ENDINGS, FORMATS, JSONL, LIBSVM, PACKED, PARQUET
 from smartcl.files.json_records import json_records
 from smartcl.files.libsvm_records import LOOKS_LIKE, libsvm_records
 from smartcl.files.pieces import LONGEST_RECORD, Piece, pieces, record_end
 from smartcl.files.records import Block, Mark, Records, Wanted
 
-CSV, JSONL, PARQUET, LIBSVM = FORMATS = ("csv", "jsonl", "parquet", "libsvm")
-ENDINGS = {
-    **{".csv": CSV, ".tsv": CSV, ".jsonl": JSONL, ".ndjson": JSONL, ".parquet": PARQUET},
-    **{".libsvm": LIBSVM, ".svm": LIBSVM, ".svmlight": LIBSVM},
-}
-PACKED = (".gz", ".zst", ".zstd")
 UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 
@@ -29,7 +24,7 @@ UTF16 = (b"\xff\xfe", b"\xfe\xff")
 class FileSource:
     """Files one after the other, ``-`` for stdin; a file's format is that of its name, or else of its first line.
 
-    ``follow`` waits for more at the end of the last one.
+    ``follow`` waits for more at the end of the last one; a file that takes its place is read next, from its beginning.
     """
 
     inputs: tuple[str, ...]
@@ -41,7 +36,7 @@ class FileSource:
             raise ValueError("there must be at least one input")
         for name in self.inputs:
             check_input(name)
-        if self.format == PARQUET and STDIN in self.inputs:
+        if any(is_pipe(name) and (self.format or format_told(name)) == PARQUET for name in self.inputs):
             raise ValueError("Parquet cannot be read from a pipe: its end comes first; name the file")
         if self.format is not None and self.format not in FORMATS:
             raise ValueError(f"format must be one of {', '.join(FORMATS)}, got {self.format!r}")
@@ -57,7 +52,13 @@ class FileSource:
             yield from parquet_blocks(name, mark)
             return
         with opened(name) as file:
-            yield from text_blocks(name, ByteStream(name, file, follow), mark, told, follow)
+            stream = ByteStream(name, file, follow)
+            yield from text_blocks(name, stream, mark, told, follow)
+        while stream.replaced:
+            with opened(name) as file:
+                stream, beginning = ByteStream(name, file, follow), Beginning.of(name)
+                for block in text_blocks(name, stream, Mark(), told, follow):
+                    yield replace(block, beginning=beginning)
 
 
 def format_told(name: str) -> str | None:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from smartcl.files.byte_streams import check_input
+from smartcl.files.live import LIVE
 from smartcl.files.table_model import TableModel
-from smartcl.persistence import only_trainer
+from smartcl.files.training import SCHEMA
+from smartcl.persistence import only_trainer, path_of, write_file
 
 
 def ids_in_file(path: Path) -> list[str]:
     """The ids in a file, one a line."""
-    if not path.is_file():
-        raise ValueError(f"there is no file {path}")
+    check_input(str(path))
     try:
         ids = [line.strip() for line in path.read_text(encoding="utf-8-sig").splitlines()]
     except UnicodeDecodeError:
@@ -20,12 +23,16 @@ def ids_in_file(path: Path) -> list[str]:
     return [known for known in ids if known]
 
 
-def forget_in_folder(folder: Path, ids: list[str], retrain: bool) -> dict[str, Any]:
+def forget_in_folder(folder: Path, ids: list[str], retrain: bool, trust: Sequence[str] = ()) -> dict[str, Any]:
     """Forget samples of the model in a folder; neither its state nor the one before it holds them any more."""
-    if not folder.is_dir():
+    if not path_of(folder, "model").is_dir():
         raise ValueError(f"there is no folder {folder}")
     with only_trainer(folder):
-        model = TableModel.load(folder)
+        model = TableModel.load(folder, trust)
         forgotten = model.forget(ids, retrain_from_memory=retrain)
+        if retrain:  # what lies beside the model tells of the rows too
+            if (folder / SCHEMA).is_file():
+                write_file(folder / SCHEMA, model.schema.as_text().encode())
+            (folder / LIVE).unlink(missing_ok=True)
         model.save(folder, only=True)
         return {"asked": len(ids), "forgotten": forgotten, "held": len(model.classifier.memory_)}

@@ -12,6 +12,12 @@ from smartcl.files.records import MOST_COLUMNS, Records, Wanted
 
 #: Objects that lie deeper are passed over.
 DEEPEST = 8
+#: What is wrong with a line.
+NO_OBJECT, TWICE = "not a JSON object", "two values for one column"
+
+
+class TwiceError(ValueError):
+    """A record has two values for one column."""
 
 
 def json_records(text: bytes, wanted: Wanted | None) -> Records:
@@ -27,8 +33,8 @@ def json_records(text: bytes, wanted: Wanted | None) -> Records:
     lines = [line for line in text.split(b"\n") if line.strip()]
     for number, line in enumerate(lines):
         row = _object(line)
-        if row is None:
-            bad[number] = "not a JSON object"
+        if isinstance(row, str):
+            bad[number] = row
             continue
         rows.append(row)
         at.append(number)
@@ -54,13 +60,19 @@ def flattened(row: Mapping[Any, Any], depth: int = DEEPEST) -> dict[str, Any]:
 
     >>> flattened({"a": 1, "b": {"c": 2, "d": {"e": 3}}})
     {'a': 1, 'b.c': 2, 'b.d.e': 3}
+    >>> flattened({"b": {"c": 2}, "b.c": 3})
+    Traceback (most recent call last):
+    smartcl.files.json_records.TwiceError: two values for one column: 'b.c'
     """
     flat: dict[str, Any] = {}
     for name, value in row.items():
-        if isinstance(value, Mapping) and depth:
-            flat.update((f"{name}.{inner}", found) for inner, found in flattened(value, depth - 1).items())
-        else:
-            flat[str(name)] = value
+        inside = isinstance(value, Mapping) and depth
+        found = flattened(value, depth - 1).items() if inside else ((None, value),)
+        for inner, each in found:
+            column = str(name) if inner is None else f"{name}.{inner}"
+            if column in flat:
+                raise TwiceError(f"{TWICE}: {column!r}")
+            flat[column] = each
     return flat
 
 
@@ -69,9 +81,19 @@ def plain(value: Any) -> Any:
     return None if isinstance(value, Mapping | list | tuple | set | bytes) else value
 
 
-def _object(line: bytes) -> dict[str, Any] | None:
+def _object(line: bytes) -> dict[str, Any] | str:
+    """A record, or what is wrong with it."""
     try:
-        found = json.loads(line)
+        found = json.loads(line, object_pairs_hook=_each_name_once)
+        return flattened(found) if isinstance(found, dict) else NO_OBJECT
+    except TwiceError:
+        return TWICE
     except (ValueError, RecursionError):
-        return None
-    return flattened(found) if isinstance(found, dict) else None
+        return NO_OBJECT
+
+
+def _each_name_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise TwiceError
+    return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from smartcl.persistence import write_file
+from smartcl.persistence import path_of, write_file
 
 #: More than the last block of a full disk.
 PROBE_NBYTES = 1 << 16
@@ -34,7 +34,7 @@ def check_writable(folder: Path) -> None:
 def check_file(path: Path) -> None:
     """Prove that a file can be written under this name, in a folder that is there."""
     folder = path.absolute().parent
-    if path.is_dir():
+    if path_of(path, "a file to write").is_dir():
         raise ValueError(f"{path} is a folder, and a file is to be written there")
     if not folder.is_dir():
         raise ValueError(f"{path} must lie in a folder that is there, and {folder} is none")

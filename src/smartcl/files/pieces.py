@@ -38,7 +38,7 @@ def pieces(stream: ByteStream, offset: int, quoted: bool, follow: bool, rest: by
             passed, rest = _next_line(stream, rest)
             offset += passed
         more = stream.read()
-    if rest and not follow:
+    if rest and (stream.replaced or not follow):
         yield Piece(offset, rest)
 
 

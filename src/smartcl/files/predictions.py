@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import csv
 import json
-from typing import TextIO
+from typing import Protocol
 
 from smartcl.files.table_model import Answered, TableModel
 
 PREDICTION = "prediction"
 
 
+class Output(Protocol):
+    """What predictions are written to."""
+
+    def write(self, text: str, /) -> object: ...
+
+
 class PredictionWriter:
     """Writes the answers to block after block; a record that could not be read gets an empty prediction."""
 
-    def __init__(self, file: TextIO, model: TableModel, proba: bool, jsonl: bool) -> None:
+    def __init__(self, file: Output, model: TableModel, proba: bool, jsonl: bool) -> None:
         self._file, self._classes, self._id = file, model.classes, model.schema.id
         self._proba, self._jsonl = proba, jsonl
         self._csv = csv.writer(file, lineterminator="\n")

@@ -56,6 +56,7 @@ class Progress:
             if len(self.strangers) < MOST_STRANGERS:
                 self.strangers.setdefault(name, self.rows)
         self.marks.update(step.marks)
+        self.beginnings.update(step.beginnings)
 
     def count(self, rows: int, tested: int, right: int) -> None:
         """Count rows that were learned, and those of them that were tested before."""
@@ -71,6 +72,15 @@ class Progress:
         self.spans += [(0, 0)] * (place + 1 - len(self.spans))
         before = self.spans[place]
         self.spans[place] = (before[0] + tested, before[1] + right)
+
+    def begun_anew(self, rows: int) -> Progress:
+        """As if so many rows were all that ever came: how far files were read stays, and the rows that were skipped.
+
+        The beginnings of files go too: of a row in them they are a checksum.
+        """
+        anew = Progress(skipped=dict(self.skipped), marks=dict(self.marks))
+        anew.count(rows, 0, 0)
+        return anew
 
     def state_dict(self) -> dict[str, Any]:
         return {

@@ -18,10 +18,10 @@ from smartcl.files.columns import (
     NUMBER,
     TEXT,
     TRUTH,
-    USUAL_WIDTH,
     Column,
     ColumnSchema,
 )
+from smartcl.files.hashed_width import USUAL_WIDTH
 from smartcl.files.json_records import plain
 from smartcl.files.libsvm_records import FEATURES, LABEL
 from smartcl.files.records import Records

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smartcl.data.batch import Ints
+from smartcl.files.byte_streams import Beginning
 from smartcl.saved import Saved
 
 #: The values of a column: numbers with NaN where there is none, or whatever the source holds, with None.
@@ -84,3 +85,5 @@ class Block:
     parse: Callable[[Wanted | None], Records]
     #: So many of its records were learned before.
     known: int = 0
+    #: The first bytes of the file that it is of, where that file has taken the place of another one.
+    beginning: Beginning | None = None

@@ -7,10 +7,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from smartcl.files.byte_streams import Beginning
 from smartcl.files.encoder import Encoder, Parsed
 from smartcl.files.records import Block, Mark, Records
 
 NO_LABEL = "no label"
+#: NumPy drops the character at the end of a text: two labels would become one.
+ENDS_IN_NUL = "a label that ends in the character NUL"
 
 
 @dataclass
@@ -21,6 +24,8 @@ class Step:
     marks: dict[str, Mark] = field(default_factory=dict)
     bad: dict[str, int] = field(default_factory=dict)
     strangers: dict[str, None] = field(default_factory=dict)
+    #: Of inputs whose file has been replaced by another one, the first bytes of the new file.
+    beginnings: dict[str, Beginning] = field(default_factory=dict)
 
 
 def steps(blocks: Iterable[Block], encoder: Encoder, size: int) -> Iterator[Step]:
@@ -53,10 +58,10 @@ class _Cutter:
         rows = self._encoder.parse(records)
         bad = {
             **records.bad,
-            **{int(records.at[row]): NO_LABEL for row, name in enumerate(rows.labels) if name is None},
+            **{int(records.at[row]): why for row, name in enumerate(rows.labels) if (why := _no_label(name))},
         }
         troubles = sorted(number for number in bad if number >= passed)
-        usable = [row for row, name in enumerate(rows.labels) if name is not None and records.at[row] >= passed]
+        usable = [row for row, name in enumerate(rows.labels) if not _no_label(name) and records.at[row] >= passed]
         strange = sorted(records.strangers.items(), key=lambda item: item[1])
         first = 0
         while True:
@@ -71,6 +76,8 @@ class _Cutter:
             while strange and strange[0][1] < end:
                 self.strangers.setdefault(strange.pop(0)[0])
             self.marks[block.input] = Mark(block.place, end)
+            if block.beginning is not None:
+                self.beginnings[block.input] = block.beginning
             if not full:
                 return
             yield self.step()
@@ -78,7 +85,7 @@ class _Cutter:
     def step(self) -> Step:
         """All that waits, as a batch."""
         rows = Parsed.joined(self._parts) if self._parts else self._none
-        step = Step(rows, self.marks, self.bad, self.strangers)
+        step = Step(rows, self.marks, self.bad, self.strangers, self.beginnings)
         self._begin()
         return step
 
@@ -94,6 +101,14 @@ class _Cutter:
         self.marks: dict[str, Mark] = {}
         self.bad: dict[str, int] = {}
         self.strangers: dict[str, None] = {}
+        self.beginnings: dict[str, Beginning] = {}
+
+
+def _no_label(name: str | None) -> str:
+    """Why this is no label to learn; nothing if it is one."""
+    if name is None:
+        return NO_LABEL
+    return ENDS_IN_NUL if name.endswith("\0") else ""
 
 
 def first_rows(blocks: Iterator[Block], count: int) -> tuple[list[Block], Records]:

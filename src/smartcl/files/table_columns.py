@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from smartcl.data.batch import Ints
+from smartcl.persistence import path_of
 
 T = TypeVar("T")
 
@@ -53,6 +54,7 @@ class Column:
 
 def read_columns(path: Path, names: Sequence[str]) -> list[Column]:
     """The columns of these names, all of the same length, at least one row."""
+    path = path_of(path, "a table")
     readers = {".csv": _csv, ".tsv": _csv, ".jsonl": _jsonl, ".ndjson": _jsonl, ".parquet": _parquet}
     read = readers.get(path.suffix.lower())
     if read is None:
@@ -111,7 +113,7 @@ def _csv(path: Path, names: Sequence[str]) -> list[Column]:
     with path.open(encoding="utf-8-sig", newline="") as file:
         first = file.readline()
         file.seek(0)
-        reader = csv.reader(file, delimiter=max(DELIMITERS, key=first.count))
+        reader = csv.reader(file, delimiter=max(DELIMITERS, key=first.count), strict=True)
         try:
             header = [name.strip() for name in next(reader, [])]
             _check_header(path, header, names)

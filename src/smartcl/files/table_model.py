@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,9 +19,11 @@ from smartcl.files.encoder import Encoder, Odd
 from smartcl.files.plain_table import PlainTable
 from smartcl.files.progress import Progress
 from smartcl.files.records import Block, Records
+from smartcl.files.renewal import Renewal
 from smartcl.files.sources import Source, source_of
 from smartcl.files.steps import Step
-from smartcl.memory.export import Names, export
+from smartcl.memory.export import Names, export, stored_rows
+from smartcl.memory.store import SampleStore
 from smartcl.saved import Saved
 
 #: Under this name the folder holds what a table's model has beside a classifier.
@@ -87,12 +89,22 @@ class TableModel:
     def forget(self, ids: list[str], retrain_from_memory: bool = False) -> int:
         """Forget samples by their ids, as ``SmartClassifier.forget``; how old the others are is not known any more.
 
-        Words and names that no sample left has are forgotten too.
+        Words and names that no sample left has are forgotten too. With ``retrain_from_memory`` so are fill values and
+        categories, and the counts of rows and of right predictions begin anew.
         """
-        count = self.classifier.forget(ids, retrain_from_memory)
+        renewal: Renewal | None = None
+
+        def renewed(store: SampleStore) -> Callable[[Rows], Rows]:
+            nonlocal renewal
+            renewal = Renewal.of(self.encoder, stored_rows(store, np.arange(len(store))))
+            return renewal.rows
+
+        count = self.classifier._forget(ids, retrain_from_memory, renewed)
         if count or retrain_from_memory:
             self.ages = Ages(held=None)
-        if count and self.schema.sparse:
+        if renewal is not None:
+            self.encoder, self.progress = renewal.after, self.progress.begun_anew(len(self.classifier.memory_))
+        elif count and self.schema.sparse:
             store = self.classifier.memory_.store
             rows = store.gather(np.arange(len(store)), missing=False).x
             self.encoder.book.keep([] if isinstance(rows, torch.Tensor) else np.unique(rows.indices).tolist())
@@ -152,9 +164,12 @@ class TableModel:
         self.classifier.save(folder, companions={PART: state}, only=only)
 
     @classmethod
-    def load(cls, folder: str | os.PathLike[str]) -> TableModel:
-        """The saved model, or a ``ValueError`` or ``FileNotFoundError`` of one line."""
-        classifier = SmartClassifier.load(folder)
+    def load(cls, folder: str | os.PathLike[str], trust: Sequence[str] | str = ()) -> TableModel:
+        """The saved model, or a ``ValueError`` or ``FileNotFoundError`` of one line.
+
+        ``trust`` names the modules that may be imported for it, as of ``SmartClassifier.load``.
+        """
+        classifier = SmartClassifier.load(folder, trust)
         companions = classifier.companions_
         if PART not in companions:
             raise ValueError(f"the model in {folder} was not trained on the columns of a table")

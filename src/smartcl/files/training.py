@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from itertools import chain
@@ -12,17 +12,18 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from smartcl.estimator import SmartClassifier
-from smartcl.files.byte_streams import STDIN, Beginning
-from smartcl.files.columns import USUAL_WIDTH, ColumnSchema
+from smartcl.files.byte_streams import Beginning, is_pipe
+from smartcl.files.columns import ColumnSchema
 from smartcl.files.encoder import Encoder
 from smartcl.files.file_source import FileSource
+from smartcl.files.hashed_width import USUAL_WIDTH
 from smartcl.files.outputs import check_writable
 from smartcl.files.recognise import Told, recognised
 from smartcl.files.records import Block, Mark
 from smartcl.files.sources import Source, source_of
-from smartcl.files.steps import first_rows, steps
+from smartcl.files.steps import NO_LABEL, first_rows, steps
 from smartcl.files.table_model import TableModel
-from smartcl.persistence import INDEX, only_trainer, write_file
+from smartcl.persistence import INDEX, only_trainer, path_of, write_file
 
 T = TypeVar("T")
 
@@ -87,14 +88,11 @@ class Training:
                 if self.checkpoints.due(unsaved, time.monotonic() - saved_at):
                     self._checkpoint()
                     unsaved, saved_at = 0, time.monotonic()
-                if watch(model):
+                if model.progress.rows and watch(model):  # before the first row there is nothing to see
                     break
             self._checkpoint()
         if not model.progress.rows:
-            why = (
-                ", ".join(f"{count:,} {reason}" for reason, count in model.progress.skipped.items()) or "there is none"
-            )
-            raise ValueError(f"no row could be learned: {why}")
+            raise ValueError(f"no row could be learned: {_why_none(model)}")
         return model
 
     def _reading(self, read: Callable[[], T]) -> T:
@@ -127,15 +125,15 @@ class Training:
     def _marks(self, model: TableModel) -> Mapping[str, Mark]:
         """Where to go on: files where they were left; what comes from a pipe is new."""
         for name, beginning in model.progress.beginnings.items():
-            if name in self.source.inputs:
+            if name in self.source.inputs and not is_pipe(name):
                 beginning.check(name)
         self._note_beginnings(model)
-        return {name: mark for name, mark in model.progress.marks.items() if name != STDIN}
+        return {name: mark for name, mark in model.progress.marks.items() if not is_pipe(name)}
 
     def _note_beginnings(self, model: TableModel) -> None:
         if isinstance(self.source, FileSource):
             for name in self.source.inputs:
-                if name != STDIN and name not in model.progress.beginnings:
+                if not is_pipe(name) and name not in model.progress.beginnings:
                     model.progress.beginnings[name] = Beginning.of(name)
 
     def _checkpoint(self) -> None:
@@ -152,9 +150,16 @@ class Training:
             raise type(error)(error.errno, why, str(folder)) from None
 
 
+def _why_none(model: TableModel) -> str:
+    """What was wrong with all rows of a source."""
+    skipped, label = model.progress.skipped, model.schema.label
+    why = ", ".join(f"{count:,} {reason}" for reason, count in skipped.items()) or "there is none"
+    return f"{why}; the column {label!r} must hold texts, numbers or truth values" if NO_LABEL in skipped else why
+
+
 def check_out(folder: Path, resume: bool, overwrite: bool) -> bool:
     """Whether there is a model to go on with; refuse to replace one unasked, and a folder that cannot be written."""
-    if folder.exists() and not folder.is_dir():
+    if path_of(folder, "out").exists() and not folder.is_dir():
         raise ValueError(f"{folder} must be a folder, but is a file")
     there = (folder / INDEX).is_file()
     if there and not resume and not overwrite:
@@ -177,6 +182,7 @@ def train_stream(
     checkpoint_rows: int | None = None,
     checkpoint_seconds: float = 60.0,
     watch: Watch = lambda model: False,
+    trust_code: Sequence[str] | str = (),
     **settings: Any,
 ) -> TableModel:
     """Learn a stream of rows: names of files, a table of pandas, Polars or PyArrow, or an iterable of dicts.
@@ -185,7 +191,7 @@ def train_stream(
     what a column is (``number``, ``truth``, ``date``, ``category``, ``text``, ``ignored``) where its first rows would
     not show it; words and many names are hashed into ``width`` features. ``settings`` are those of a
     ``SmartClassifier``. With ``out``, the model is saved there as it learns, and ``resume=True`` goes on where the last
-    checkpoint was.
+    checkpoint was; ``trust_code`` then names the modules that may be imported, as ``trust`` of ``TableModel.load``.
 
     >>> rows = [({"wind": wind, "sky": sky}, wind > 3) for wind in range(8) for sky in ("clear", "grey")]
     >>> model = train_stream(rows * 10, memory="2kB", random_state=0)
@@ -194,7 +200,7 @@ def train_stream(
     """
     folder = None if out is None else Path(out)
     goes_on = folder is not None and check_out(folder, resume, overwrite=False)
-    begun = TableModel.load(folder) if goes_on and folder is not None else None
+    begun = TableModel.load(folder, trust_code) if goes_on and folder is not None else None
     classifier = SmartClassifier(memory, **settings) if begun is None else begun.classifier
     name = label or (begun.schema.label if begun is not None else "label")
     given = source_of(source, name, classifier.batch_size)

@@ -120,6 +120,12 @@ def adaptive(spec: InputSpec, memory: str | int, settings: AdaptiveSettings, see
     unknown = next((name for name in asked if isinstance(name, str) and name not in MEMBERS), None)
     if unknown is not None:
         raise ValueError(f"unknown member {shown(unknown)}: {nearest(unknown, MEMBERS)}")
+    if "linear" in asked and not (spec.sparse and spec.n_features >= WIDE):
+        kind = "sparse" if spec.sparse else "dense"
+        raise ValueError(
+            f"members: the member linear is for sparse rows of at least {WIDE} columns, "
+            f"got {kind} rows of {spec.n_features}"
+        )
 
     def makers(spec: InputSpec, features: FeatureMap) -> tuple[Member, ...]:
         return named_apart([member_of(each, spec, features, settings, seed) for each in asked])

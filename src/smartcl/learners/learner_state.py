@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from smartcl.learners.class_counts import ClassCounts
 from smartcl.learners.ids import id_dtype, saved_with_ids
+from smartcl.learners.weights import ClassWeight
 from smartcl.network.scaling import InputScale
 from smartcl.saved import Saved, generator_state
 
@@ -24,6 +25,7 @@ def state_of(learner: StreamLearner) -> dict[str, Any]:
         "batches": learner.batches,
         "counts": learner.counts.widened(learner.spec.n_classes).state_dict(),
         "weighted": learner.weighted,
+        "class_weight": list(told) if isinstance(told := learner.class_weight, tuple) else told,
         "memory": learner.memory.state_dict(),
         "rng": learner.rng.bit_generator.state,
     }
@@ -40,6 +42,7 @@ def load_state(learner: StreamLearner, saved: Saved) -> None:
     learner.load_parts(saved)
     learner.counts = ClassCounts.from_state(saved.part("counts"), n_classes)
     learner.weighted = saved.flag("weighted")
+    learner.class_weight = _class_weight(saved, n_classes)
     learner.keeps_ids = saved_with_ids(saved)
     beside = {**({"weight": "float32"} if learner.weighted else {}), **id_dtype(learner)}
     extra = None if learner.extra_dtypes is None else {**learner.extra_dtypes, **beside}
@@ -52,3 +55,14 @@ def _scale(scale: InputScale | None, saved: Saved) -> InputScale | None:
     if saved.has("scale") != (scale is not None):
         saved.refuse("scale", "must be there for a stream whose scale is learned, and only for it")
     return None if scale is None else scale.loaded(saved.part("scale"))
+
+
+def _class_weight(saved: Saved, n_classes: int) -> ClassWeight:
+    if not saved.has("class_weight"):
+        return None
+    if saved.one_of("class_weight", str, list, tuple) == "balanced":
+        return "balanced"
+    told = saved.value("class_weight")
+    if isinstance(told, str) or len(told) != n_classes or not all(type(each) is float and each > 0 for each in told):
+        saved.refuse("class_weight", f"must be 'balanced' or {n_classes} numbers above 0")
+    return tuple(told)

@@ -9,24 +9,10 @@ from typing import Any
 
 from smartcl.data.spec import InputSpec
 from smartcl.learners.factory import Factory, Method
+from smartcl.learners.names import MODULES
 from smartcl.learners.registry import Registry
 from smartcl.learners.stream_learner import StreamLearner
 from smartcl.settings import nearest, shown
-
-#: Which module of this folder has which methods, in its own ``METHODS``.
-MODULES = {
-    "adaptive": ("adaptive",),
-    "smart": ("smart", "smart-quick", "smart-paper"),
-    "replay": ("er", "gss-greedy", "gss-iqp", "gss-clust", "fss-clust"),
-    "gdumb": ("gdumb",),
-    "der": ("der++",),
-    "er_ace": ("er-ace",),
-    "gem": ("gem", "a-gem"),
-    "icarl": ("icarl",),
-    "regularized": ("l2", "ewc", "ewc-online", "si", "mas", "ncc"),
-    "finetune_and_joint": ("finetune", "joint"),
-    "learned_as_smart": ("er-smart", "der++-smart", "joint-smart"),
-}
 
 
 def _ours(module: str, name: str) -> Method:

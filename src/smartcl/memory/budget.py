@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from decimal import Decimal
-
-import numpy as np
+from numbers import Integral
 
 #: The budget of a memory without one, and what a result reports for it.
 UNBOUNDED = 2**63 - 1
@@ -75,9 +74,9 @@ def _size_of(text: str, sample_nbytes: int) -> int:
 
 
 def _whole(memory: object) -> int:
-    if isinstance(memory, bool) or not isinstance(memory, int | np.integer):
+    if isinstance(memory, bool) or not isinstance(memory, Integral):
         raise TypeError(memory)
-    return int(memory)
+    return int(memory)  # whole numbers of NumPy too
 
 
 def _refusal(memory: object) -> ValueError:

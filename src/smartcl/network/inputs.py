@@ -12,7 +12,7 @@ import torch
 import torch.nn.functional as F
 from scipy import sparse
 
-from smartcl.data.batch import Ints, Rows
+from smartcl.data.batch import Ints, Rows, tensor_of
 from smartcl.data.spec import InputSpec
 from smartcl.network.scaling import InputScale
 
@@ -107,10 +107,10 @@ def _prepare_sparse(
 ) -> SparseInput:
     if spec.offset:
         raise ValueError(f"a sparse stream needs a transform that keeps zero: offset is {spec.offset}, must be 0")
-    values = torch.from_numpy(np.asarray(x.data, dtype=np.float32) if scale is None else scale.apply_sparse(x))
+    values = tensor_of(np.asarray(x.data, dtype=np.float32) if scale is None else scale.apply_sparse(x))
     return SparseInput(
-        torch.from_numpy(np.asarray(x.indices, dtype=np.int64)),
-        torch.from_numpy(np.asarray(x.indptr[:-1], dtype=np.int64)),
+        tensor_of(np.asarray(x.indices, dtype=np.int64)),
+        tensor_of(np.asarray(x.indptr[:-1], dtype=np.int64)),
         values * spec.scale if spec.scale != 1.0 else values,
         int(x.shape[1]),
     )

@@ -178,9 +178,21 @@ def with_own_weights(layer: Layer) -> Layer:
 
 def linear(fan_in: int, fan_out: int, initial: InitialWeights, bias: bool = True) -> nn.Linear:
     """A Linear layer, initialised without touching a global generator."""
-    layer = nn.Linear(fan_in, fan_out, bias, device="meta").to_empty(device="cpu")
+    layer = empty_linear(fan_in, fan_out, bias)
     with torch.no_grad():
         layer.weight.copy_(initial.weights(fan_in, fan_out, fan_in).T)
         if bias:
             layer.bias.copy_(initial.bias(fan_in, fan_out))
+    return layer
+
+
+def empty_linear(fan_in: int, fan_out: int, bias: bool = True) -> nn.Linear:
+    """A Linear layer whose weights are still to be set; nothing is drawn for them.
+
+    Not by torch's ``to_empty``: its first call imports sympy, half a second in which ctrl-C leaves sympy unusable.
+    """
+    layer = nn.Linear(fan_in, fan_out, bias, device="meta")
+    layer.weight = nn.Parameter(torch.empty(fan_out, fan_in))
+    if bias:
+        layer.bias = nn.Parameter(torch.empty(fan_out))
     return layer

@@ -6,7 +6,6 @@ import json
 import math
 import os
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from torch import nn
 
 from smartcl.errors import extra
 from smartcl.network.plain import PlainModule, PlainNetwork, PlainPool
-from smartcl.persistence import write_file
+from smartcl.persistence import path_of, write_file
 
 #: The operators are those of this version; the file can be read by any runtime since 2022.
 OPSET, IR_VERSION = 17, 8
@@ -86,7 +85,7 @@ class Graph:
         told = {"classes": list(classes), **about}
         helper.set_model_props(model, {name: json.dumps(value) for name, value in told.items()})
         self._onnx.checker.check_model(model)
-        write_file(Path(path), model.SerializeToString())
+        write_file(path_of(path, "path"), model.SerializeToString())
 
 
 def save_network(network: PlainNetwork | PlainPool, path: str | os.PathLike[str], classes: Sequence[str]) -> None:

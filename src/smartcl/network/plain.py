@@ -11,7 +11,7 @@ from torch import nn
 
 from smartcl.data.spec import InputSpec
 from smartcl.network.first_layer import AveragedRowTableLayer, MatrixLayer
-from smartcl.network.mlp import MLP
+from smartcl.network.mlp import MLP, empty_linear
 from smartcl.network.network import Network
 from smartcl.network.scaling import LINEAR, InputScale
 from smartcl.network.wrapped import WrappedNetwork
@@ -132,7 +132,7 @@ def _upper(network: MLP) -> list[nn.Linear]:
 
 
 def _linear(weight: torch.Tensor, bias: torch.Tensor) -> nn.Linear:
-    layer = nn.Linear(weight.shape[0], weight.shape[1], device="meta").to_empty(device="cpu")
+    layer = empty_linear(weight.shape[0], weight.shape[1])
     with torch.no_grad():
         layer.weight.copy_(weight.T)
         layer.bias.copy_(bias)

@@ -10,7 +10,7 @@ import torch
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from smartcl.data.batch import Rows
+from smartcl.data.batch import Rows, tensor_of
 from smartcl.saved import Saved
 
 #: What may be added: a tensor or an array with one item in each row, or rows of SciPy's sparse formats.
@@ -76,7 +76,7 @@ class ItemForm:
         found = ItemForm._of(values)
         if found != self:
             raise ValueError(f"x must be {self}, as the items before; got {found}")
-        numbers = values if isinstance(values, torch.Tensor) else torch.from_numpy(values.data)
+        numbers = values if isinstance(values, torch.Tensor) else tensor_of(values.data)
         _check_exact(numbers, self.dtype)
         return values.reshape(len(values), self.n_features) if isinstance(values, torch.Tensor) else values
 
@@ -120,7 +120,7 @@ def as_rows(x: Any) -> Any:
         array = np.asarray(x)
         if array.dtype.kind not in "biuf":
             raise ValueError(f"x must hold real numbers, got dtype {array.dtype}")
-        return torch.from_numpy(np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("=")))
+        return tensor_of(np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("=")))
     if x.layout != torch.strided:
         raise ValueError(f"x must be a dense tensor or a SciPy sparse array, got a tensor of layout {x.layout}")
     return x.detach().cpu()

@@ -568,3 +568,22 @@ def test_held_out_rows_are_never_learned():
     assert learner.parts[0].sums[0].rows == (role != HELD_OUT).sum()
     assert_sums_are_those_of_stored(learner)
     assert len(stored_rows(learner.memory.store, np.arange(3))) == 3
+
+
+@pytest.mark.parametrize(
+    ("kind", "got"),
+    [("dense", "dense rows of 5"), ("few sparse", "sparse rows of 20"), ("wide", f"dense rows of {WIDE}")],
+)
+def test_the_member_for_sparse_rows_is_refused_for_others_in_one_line(kind, got):
+    with pytest.raises(
+        ValueError, match=f"the member linear is for sparse rows of at least {WIDE} columns, got {got}$"
+    ):
+        learner_of(kind, members=("ridge", "linear"))
+
+
+def test_the_member_for_sparse_rows_learns_them_alone():
+    learner = learner_of("sparse", members=("linear",))
+    x, y = rows_of("sparse", 400)
+    for batch in batches_of(x, y, BATCH):
+        learner.observe(batch)
+    assert (np.asarray(learner.predict_proba(x)).argmax(axis=1) == y).mean() > 0.8

@@ -1,17 +1,17 @@
-"""``smartcl demo``: SMART against plain replay, at the same bytes."""
+"""The work of ``smartcl demo``: SMART against plain replay, at the same bytes."""
 
 from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
 from rich.table import Table
 
 from smartcl.cli.live_bars import live_bars
 from smartcl.cli.screen import screen
-from smartcl.cli.usage import Seed, arguments_checked, failure_of
+from smartcl.cli.usage import arguments_checked, failure_of
+from smartcl.cli.visible import tell
 from smartcl.errors import extra
 from smartcl.files.outputs import check_file
 from smartcl.memory import format_bytes
@@ -26,13 +26,8 @@ METHODS = {"er": "plain replay", "smart": "SMART"}
 PARAMETERS: tuple[tuple[str, Any], ...] = ()
 
 
-def demo(
-    memory: Annotated[str, typer.Option(help="'300 samples', '1MB' or a number of bytes.")] = "100 samples",
-    seed: Seed = 0,
-    out: Annotated[Path, typer.Option(help="Where the picture goes.")] = Path("smartcl-demo.png"),
-    data: Annotated[Path | None, typer.Option(help="Where the data files are; else SMARTCL_DATA or the cache.")] = None,
-) -> None:
-    """SMART against plain replay of whole images on Disjoint MNIST, in the same number of bytes."""
+def demo(memory: str, seed: int, out: Path, data: Path | None) -> None:
+    """Run both, print a table and draw a picture."""
     with arguments_checked():
         if out.suffix.lower() != ".png":
             raise ValueError(f"--out must end in .png, got {out}")
@@ -53,7 +48,7 @@ def demo(
     screen().print(_table(results))
     if failure is not None:
         raise failure
-    print(f"picture: {out}")
+    tell(f"picture: {out}")
 
 
 def _table(results: dict[str, dict[str, Any]]) -> Table:

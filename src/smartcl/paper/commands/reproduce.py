@@ -1,4 +1,4 @@
-"""``smartcl reproduce``: the paper's evaluation, run by run, with what is already there.
+"""The work of ``smartcl reproduce``: the paper's evaluation, run by run, with what is already there.
 
 Nothing of the report is loaded before there is something to show or to draw.
 """
@@ -10,20 +10,19 @@ from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any
 
 import typer
-from rich.console import Console
 
 from smartcl.cli.one_line import say
-from smartcl.cli.screen import screen
+from smartcl.cli.screen import screen, side_screen
 from smartcl.cli.usage import arguments_checked, json_text
 from smartcl.errors import extra
 from smartcl.files.outputs import check_writable
 from smartcl.paper.commands.ablation_runs import make_runs
 from smartcl.paper.commands.sweep_progress import describe, sweep_progress
 from smartcl.paper.datasets.registry import sources_here
-from smartcl.paper.experiments.catalogue import Artefact, artefact_data, find_artefacts, known_names, quick
+from smartcl.paper.experiments.catalogue import Artefact, artefact_data, find_artefacts, quick
 from smartcl.paper.experiments.engines.engine import Engine
 from smartcl.paper.experiments.engines.local import LocalEngine
 from smartcl.paper.experiments.engines.ray import RayEngine
@@ -37,36 +36,26 @@ from smartcl.paper.experiments.unseen_tables import FRESH_SEED
 
 
 def reproduce(
-    name: Annotated[str, typer.Argument(help=f"One of {', '.join(known_names())}.")],
-    seeds: Annotated[
-        int | None, typer.Option(min=1, max=FRESH_SEED, help="Seeds 0 to N-1; what is there is not run again.")
-    ] = None,
-    rows: Annotated[
-        list[str] | None, typer.Option("--row", help="Only these rows (a method's name); repeatable.")
-    ] = None,
-    columns: Annotated[list[str] | None, typer.Option("--column", help="Only these columns; repeatable.")] = None,
-    small: Annotated[
-        bool, typer.Option("--quick", help="Two rows, two columns, one seed: everything else as it is.")
-    ] = False,
-    results: Annotated[Path, typer.Option(help="Where the result files are.")] = Path("results"),
-    out: Annotated[Path, typer.Option(help="The folder for pictures and what else is written.")] = Path("figures"),
-    engine: Annotated[Literal["local", "ray"], typer.Option(help="Processes here, or Ray.")] = "local",
-    address: Annotated[
-        str | None, typer.Option(help="A Ray cluster's host:port, or auto; else Ray starts one here.")
-    ] = None,
-    workers: Annotated[int | None, typer.Option(min=1, help="Runs at a time on this machine; else all cores.")] = None,
-    show: Annotated[bool, typer.Option("--show", help="Print what is there; run and write nothing.")] = False,
-    paired: Annotated[
-        bool, typer.Option("--paired", help="Also print paired differences with their 95% intervals.")
-    ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
-    data: Annotated[Path | None, typer.Option(help="Where the data files are; else SMARTCL_DATA or the cache.")] = None,
-    tensorboard: Annotated[
-        Path | None, typer.Option(help="A folder for TensorBoard event files, one for each run that is there.")
-    ] = None,
+    name: str,
+    seeds: int | None,
+    rows: list[str] | None,
+    columns: list[str] | None,
+    small: bool,
+    results: Path,
+    out: Path,
+    engine: str,
+    address: str | None,
+    workers: int | None,
+    show: bool,
+    paired: bool,
+    as_json: bool,
+    data: Path | None,
+    tensorboard: Path | None,
 ) -> None:
-    """Make the runs of a table or figure that are missing, then print it with the published values."""
+    """Make the runs that are missing, then print the table or figure, and write its files."""
     with arguments_checked():
+        if seeds is not None and seeds > FRESH_SEED:
+            raise ValueError(f"--seeds must be at most {FRESH_SEED}: later seeds are kept for the table of fresh ones")
         if address is not None and engine != "ray":
             raise ValueError("--address is a Ray cluster's: it goes with --engine ray")
         if address is not None and workers is not None:
@@ -152,7 +141,7 @@ def _engine(kind: str, address: str | None, workers: int | None) -> Engine:
 
 
 def _run(specs: list[RunSpec], results: ResultFolder, engine: Engine, data: Path | None) -> dict[RunSpec, str]:
-    with sweep_progress(len(specs), Console(stderr=True)) as finished:
+    with sweep_progress(len(specs), side_screen()) as finished:
         return sweep(specs, results, engine, finished, partial(run, data_dir=data))
 
 

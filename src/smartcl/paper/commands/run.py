@@ -1,18 +1,16 @@
-"""``smartcl run``: one method on one stream."""
+"""The work of ``smartcl run``: one method on one stream."""
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import torch
-import typer
 from rich.table import Table
 
 from smartcl.cli.live_bars import bar_for, live_bars
 from smartcl.cli.screen import screen
-from smartcl.cli.usage import Seed, arguments_checked, assignments, failure_of, json_text
+from smartcl.cli.usage import arguments_checked, assignments, failure_of, json_text, one_thread
+from smartcl.cli.visible import tell
 from smartcl.errors import extra
 from smartcl.files.outputs import check_writable
 from smartcl.memory import format_bytes
@@ -27,23 +25,19 @@ from smartcl.paper.experiments.tensorboard import prepare_tensorboard, write_eve
 MANY_TASKS = 15
 
 
-def run_command(
-    method: Annotated[str, typer.Option(help="A method; 'smartcl methods' lists them.")] = "smart",
-    dataset: Annotated[str, typer.Option(help="A data set, such as disjoint-mnist or split-mnist.")] = "disjoint-mnist",
-    memory: Annotated[str, typer.Option(help="'300 samples', '1MB' or a number of bytes.")] = "300 samples",
-    noise: Annotated[str, typer.Option(help="none, foreign:0.3, uniform:0.3 or flip:0.3.")] = "none",
-    seed: Seed = 0,
-    settings: Annotated[
-        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the method; repeatable.")
-    ] = None,
-    data: Annotated[Path | None, typer.Option(help="Where the data files are; else SMARTCL_DATA or the cache.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-    keywords: Annotated[
-        Path | None, typer.Option(help="A folder for the strongest keywords after each task: a CSV file and a picture.")
-    ] = None,
-    tensorboard: Annotated[Path | None, typer.Option(help="A folder for a TensorBoard event file of the run.")] = None,
+def run(
+    method: str,
+    dataset: str,
+    memory: str,
+    noise: str,
+    seed: int,
+    settings: list[str] | None,
+    data: Path | None,
+    as_json: bool,
+    keywords: Path | None,
+    tensorboard: Path | None,
 ) -> None:
-    """Learn one stream with one method and show the result."""
+    """Learn the stream, print the result, write what was asked for."""
     with arguments_checked():
         spec = RunSpec.of(
             assignments(settings or []), dataset=dataset, method=method, memory=memory, noise=noise, seed=seed
@@ -56,8 +50,7 @@ def run_command(
         prepared = prepare_run(spec, data)
         if keywords is not None and not prepared.stream.spec.sparse:
             raise ValueError(f"--keywords is for streams of keywords, and {dataset} has none")
-    if "OMP_NUM_THREADS" not in os.environ:
-        torch.set_num_threads(1)  # the matrices are small, and threads on a busy machine wait for each other
+    one_thread()
     with live_bars() as bars:
         result = prepared.run(bar_for(bars, method))
     failure = None if tensorboard is None else failure_of(lambda: write_events(result, tensorboard))
@@ -79,7 +72,7 @@ def _show_keywords(result: dict[str, Any], stem: Path, as_json: bool) -> None:
         screen().print(keyword_grid(study))
     written = write_keywords(study, stem)
     if not as_json:
-        print("written:", ", ".join(map(str, written)))
+        tell(f"written: {', '.join(map(str, written))}")
 
 
 def _show(result: dict[str, Any]) -> None:

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from importlib import import_module
-from math import inf
 from types import ModuleType
 from typing import Any
 
@@ -21,7 +20,8 @@ from smartcl.data.spec import InputSpec
 from smartcl.learners import ensemble
 from smartcl.learners.adaptive import MEMBERS, usual_members
 from smartcl.learners.ensemble import settings
-from smartcl.learners.ensemble.drift import Overlap
+from smartcl.learners.ensemble.drift import Alert, Overlap
+from smartcl.learners.ensemble.trees import Trees
 
 #: A number so large that what it holds back does not move.
 HUGE = 1e9
@@ -150,6 +150,24 @@ def always_steps(member: Any, new: Any, past: Any) -> Any:
     return replace(member, rows=member.rows + len(new), resting=False)
 
 
+AFTER, LEARN = Alert.after, Trees.learn
+
+
+def never_jumped(alert: Any, errors: float, rows: int) -> Any:
+    """``Alert.after``: no share of errors is a jump."""
+    return AFTER(alert, min(errors, 0.49), rows)
+
+
+def always_refitted(member: Any, new: Any, past: Any) -> Any:
+    """``Trees.learn``: trees are refitted as often as if they alone counted."""
+    return LEARN(member, new, replace(past, share=1.0))
+
+
+def always_due(frame: Any, rows: int) -> bool:
+    """``Frame.due``: the scale of the inputs is never fixed."""
+    return bool(rows >= 2 * frame.rows)
+
+
 def same_frame(frame: Any, scale: Any) -> Any:
     """``Frame.followed``: a feature that gets another unit keeps its scale."""
     return frame
@@ -174,7 +192,7 @@ RULES = (
     Variant("weights held to accuracy", names={"trust": equal_trust}),
     Variant("weights fitted by log loss", names={"PRIOR_ROWS": HUGE}),
     Variant("held-out rows of the past", names={"held_out": none_held_out}),
-    Variant("alert when errors jump", names={"JUMP": inf}),
+    Variant("alert when errors jump", names={"Alert.after": never_jumped}),
     Variant("reaction to changes", names={"DriftWatch.verdict": no_verdict}),
     Variant("snapshots", names={"SNAPSHOTS": 0}),
     Variant("outdated samples out of use", names={"outdated": none_outdated}),
@@ -187,9 +205,8 @@ RULES = (
     ),
     Variant("coarser values", arguments={"precision": "plain"}),
     Variant("network that rests", names={"NetworkMember._scheduled": always_steps}),
-    # a share below zero, for a member may have no weight at all
-    Variant("trees refitted ever more seldom", names={"IDLE_SHARE": -1.0}, of_tables=True),
-    Variant("scale fixed early", names={"SETTLED_ROWS": inf}),
+    Variant("trees refitted ever more seldom", names={"Trees.learn": always_refitted}, of_tables=True),
+    Variant("scale fixed early", names={"Frame.due": always_due}),
     Variant("other units followed later", names={"Frame.followed": same_frame}),
     Variant("random ReLU features", names={"RELU_FEATURES": 0}, of_tables=True),
     Variant("axis-parallel steps", names={"STEP_FEATURES": 0}, of_tables=True),

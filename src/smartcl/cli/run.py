@@ -1,0 +1,29 @@
+"""``smartcl run``: one method on one stream."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from smartcl.cli.loading import done_by
+from smartcl.cli.options import AsJson, Data, Memory, MethodName, Seed, Settings
+
+
+@done_by("smartcl.paper.commands.run:run")
+def run(
+    method: MethodName = "smart",
+    dataset: Annotated[str, typer.Option(help="A data set, such as disjoint-mnist or split-mnist.")] = "disjoint-mnist",
+    memory: Memory = "300 samples",
+    noise: Annotated[str, typer.Option(help="none, foreign:0.3, uniform:0.3 or flip:0.3.")] = "none",
+    seed: Seed = 0,
+    settings: Settings = None,
+    data: Data = None,
+    as_json: AsJson = False,
+    keywords: Annotated[
+        Path | None, typer.Option(help="A folder for the strongest keywords after each task: a CSV file and a picture.")
+    ] = None,
+    tensorboard: Annotated[Path | None, typer.Option(help="A folder for a TensorBoard event file of the run.")] = None,
+) -> None:
+    """Learn one stream with one method and show the result."""

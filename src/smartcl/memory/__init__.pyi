@@ -1,0 +1,12 @@
+from smartcl.memory.budget import Budget as Budget
+from smartcl.memory.budget import format_bytes as format_bytes
+from smartcl.memory.pool import Pool as Pool
+from smartcl.memory.pool import Selection as Selection
+from smartcl.memory.pool import Selector as Selector
+from smartcl.memory.schema import FeatureWatch as FeatureWatch
+from smartcl.memory.schema import Schema as Schema
+from smartcl.memory.schematic_memory import Observation as Observation
+from smartcl.memory.schematic_memory import SchematicMemory as SchematicMemory
+from smartcl.memory.store import Gathered as Gathered
+from smartcl.memory.store import SampleStore as SampleStore
+from smartcl.memory.store import describe as describe
