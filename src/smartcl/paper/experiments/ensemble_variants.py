@@ -121,7 +121,7 @@ def equal_trust(answered: Any) -> Any:
     return np.full(experts, 1 / experts)
 
 
-def none_held_out(count: int, already: int, rng: Any) -> Any:
+def none_held_out(count: int, rng: Any) -> Any:
     """``held_out``: all rows are learned, so there are no held-out rows of the past to look back at."""
     return np.zeros(count, np.bool_)
 
