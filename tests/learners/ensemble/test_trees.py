@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from smartcl.data.spec import InputSpec
 from smartcl.learners.adaptive import METHODS
 from smartcl.learners.ensemble import trees
 from smartcl.learners.ensemble.drift import CHANGED, Change
-from smartcl.learners.ensemble.settings import BATCH_ROWS, LEAST, LOOK_ROWS
+from smartcl.learners.ensemble.settings import BATCH_ROWS, LEAST, LOOK_ROWS, SETTLED_ROWS
 from smartcl.learners.ensemble.trees import Trees
 from smartcl.saved import Saved, StateError
 
@@ -166,3 +167,20 @@ def test_trees_that_cannot_be_read_here_are_kept_for_where_they_can():
         )
     assert loaded.state_dict() == {"text": "tree", "classes": [0, 1], "rows": 10, "fitted_at": 5, "wait": LOOK_ROWS}
     np.testing.assert_allclose(shares(loaded, x, past(x, y)), 0.5)
+
+
+def test_trees_that_count_for_little_are_refitted_ever_more_seldom_up_to_a_bound():
+    x, y = quarters(5000)
+    fits = {}
+    for share in (0.0, 1.0):
+        member, known, fits[share] = Trees(), past(x[:400], y[:400]), []
+        for start in range(0, 5000, 50):
+            before = member.fitted_at
+            member = member.learn(samples(x[start : start + 50], y[start : start + 50]), replace(known, share=share))
+            if member.fitted_at != before:
+                fits[share].append(member.rows)
+    assert set(np.diff(fits[1.0])[-10:]) == {LOOK_ROWS}
+    assert np.diff(fits[0.0]).max() == SETTLED_ROWS
+    assert (np.diff(np.diff(fits[0.0])) >= 0).all()
+    changed = member.after_change(Change(5000, CHANGED, 0.2, 5.0, 1.0), known)
+    assert changed.wait == LOOK_ROWS

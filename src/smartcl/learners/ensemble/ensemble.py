@@ -44,7 +44,7 @@ from smartcl.learners.ensemble.settings import (
     TREE_ROWS,
     WIDE,
 )
-from smartcl.learners.ensemble.standing import CpuClock, Standing, Standings
+from smartcl.learners.ensemble.standing import Standing, Standings, Stopwatch
 from smartcl.learners.ensemble.summed import Summed, begin_of_newest
 from smartcl.learners.ensemble.weighting import Answered
 from smartcl.learners.model import Model
@@ -94,8 +94,8 @@ class Ensemble(StreamLearner):
         self.frame, self.map = Frame.of(self.scale, 0), first_map(spec, seed)
         #: The members. ``members`` tells how they stand.
         self.parts = members(spec, self.map)
-        #: The CPU time that members took here: told, never asked by anything that decides.
-        self.clock = CpuClock()
+        #: The time that members took here: told, never asked by anything that decides.
+        self.clock = Stopwatch()
         for model in self.models:
             model.network.draw_from(self.rng)
         self.evidence = Evidence.none(len(self.experts), spec.n_classes)
@@ -277,7 +277,7 @@ class Ensemble(StreamLearner):
 
     @property
     def members(self) -> Standings:
-        """How each member stands: its weight, how often it is right, its bytes, its share of the CPU."""
+        """How each member stands: its weight, how often it is right, its bytes, its share of the time."""
         present, taken = self.evidence.present, self.clock.shares()
         return Standings(
             Standing(

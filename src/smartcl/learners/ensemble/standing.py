@@ -17,22 +17,22 @@ class Standing:
     """One member.
 
     ``weight`` is its share of all weights. ``accuracy`` is that of its answers to the newest rows, each given before
-    the row was learned. ``cpu_share`` is its part of the time that all members took in this process.
+    the row was learned. ``time_share`` is its part of the time that all members took in this process.
     """
 
     name: str
     weight: float
     accuracy: float | None
     nbytes: int
-    cpu_share: float | None
+    time_share: float | None
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
 
     def __str__(self) -> str:
         right = "no answer yet" if self.accuracy is None else f"{self.accuracy:.1%} right"
-        cpu = "" if self.cpu_share is None else f", {self.cpu_share:.0%} of the CPU"
-        return f"{self.name}: weight {self.weight:.2f}, {right}, {format_bytes(self.nbytes)}{cpu}"
+        spent = "" if self.time_share is None else f", {self.time_share:.0%} of the time"
+        return f"{self.name}: weight {self.weight:.2f}, {right}, {format_bytes(self.nbytes)}{spent}"
 
 
 class Standings(tuple[Standing, ...]):
@@ -51,8 +51,8 @@ class Standings(tuple[Standing, ...]):
         return "\n".join(map(str, self))
 
 
-class CpuClock:
-    """The CPU time that members have taken in this process. It is no part of a learner's state."""
+class Stopwatch:
+    """The time that members have taken in this process. It is no part of a learner's state."""
 
     def __init__(self) -> None:
         self.seconds: defaultdict[str, float] = defaultdict(float)
@@ -60,9 +60,9 @@ class CpuClock:
     @contextmanager
     def of(self, name: str) -> Iterator[None]:
         """Inside, time is this member's."""
-        start = time.thread_time()
+        start = time.perf_counter()
         yield
-        self.seconds[name] += time.thread_time() - start
+        self.seconds[name] += time.perf_counter() - start
 
     def shares(self) -> dict[str, float]:
         """Each member's part of the time of all."""
