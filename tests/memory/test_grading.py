@@ -151,7 +151,7 @@ def test_learning_on_is_as_if_never_stopped(precision: str | int, tmp_path: Path
 
 
 def test_coarse_values_are_told_apart_by_how_much_a_batch_moves_the_answers(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Within a batch, others still see the answers of before."""
+    """Within a batch, others still see the answers of before. The sums' answers count as well as the pool's."""
     asked: list[tuple[list[float], list[float]]] = []
     told_apart = Ensemble.told_apart
 
@@ -163,9 +163,11 @@ def test_coarse_values_are_told_apart_by_how_much_a_batch_moves_the_answers(monk
             rounded = samples.rounded(levels)
             now = self.classify()
             said.append(told_apart(self, samples, rounded))
-            changed = now(rounded.gather(np.arange(len(samples))).x) - now(x)
-            moved = self.predict_proba(x) - now(x)
-            wanted.append(float(changed.abs().sum() / moved.abs().sum()))
+            coarse_x = rounded.gather(np.arange(len(samples))).x
+            changed = float((now(coarse_x) - now(x)).abs().sum())
+            sums = [np.exp(self.whole_past(self.parts, self.view(rows))) for rows in (x, coarse_x)]
+            moved = float((self.predict_proba(x) - now(x)).abs().sum())
+            wanted.append(max(changed, float(np.abs(sums[1] - sums[0]).sum())) / moved)
         assert told_apart(self, samples, samples) == (0 if self.memory.offered >= 500 else np.inf)
         asked.append((said, wanted))
         return told_apart(self, samples, coarse)

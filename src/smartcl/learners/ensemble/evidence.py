@@ -62,14 +62,14 @@ class Evidence:
         """The answers that weights are fitted to.
 
         Held-out rows are a sample of the whole stream: if inputs are of another kind now, they alone count. If only
-        some classes stay away, their rows count as much as the present.
+        some classes stay away, their rows count beside the present, each side by its share of the held-out rows.
         """
         if not self.past.weight.any():
             return self.present
         if self.past.weight.all():
             return self.past
-        even = float(self.past.weight.sum() / max(self.present.weight.sum(), 1e-12))
-        return self.present.weaker(min(1.0, even)).and_then(self.past)
+        here = float((self.past.weight == 0).sum() / max(self.present.weight.sum(), 1e-12))
+        return self.present.weaker(min(1.0, here)).and_then(self.past)
 
     def after(self, said: Answered, roles: Roles | None) -> Evidence:
         """With answers that were given before their rows were learned."""
