@@ -10,7 +10,7 @@ from hypothesis.extra.numpy import arrays
 from sklearn.isotonic import IsotonicRegression
 
 from smartcl.learners.ensemble.calibration import Calibration
-from smartcl.learners.ensemble.settings import LOOK_ROWS, SETTLED_ROWS
+from smartcl.learners.ensemble.settings import LONG_ROWS, LOOK_ROWS
 from smartcl.saved import Saved, StateError
 
 
@@ -104,11 +104,11 @@ def test_few_answers_correct_nothing():
 
 
 def test_only_the_newest_answers_count():
-    _, said, y = overconfident(6, rows=SETTLED_ROWS)
+    _, said, y = overconfident(6, rows=LONG_ROWS)
     old = Calibration.none().after(said, (said.argmax(axis=1) + 1) % 3, alike(y))
     both = old.after(said[:-100], y[:-100], alike(y[:-100]))
-    assert len(both.sure) == SETTLED_ROWS
-    assert both.nbytes == 3 * 8 * SETTLED_ROWS
+    assert len(both.sure) == LONG_ROWS
+    assert both.nbytes == 3 * 8 * LONG_ROWS
     assert both.right.mean() > 10 * old.right.mean()
     half = old.weaker(0.01).after(said[:500], y[:500], alike(y[:500]))
     assert half.applied(said).max() > old.after(said[:500], y[:500], alike(y[:500])).applied(said).max()

