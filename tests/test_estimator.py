@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.datasets import make_classification
+from sklearn.datasets import load_iris, make_classification
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from helpers import assert_same_state, small_batches
 from smartcl import SmartClassifier
+from smartcl.memory.budget import format_bytes
 from smartcl.persistence import load_state, save_state
 
 QUICK = {"hidden": (16,), "lr": 1e-2, "iterations": 5, "replay": 50}
@@ -313,3 +316,18 @@ def test_a_failed_fit_leaves_everything_as_it_was(data):
 def test_a_parameter_is_given_once(data):
     with pytest.raises(ValueError, match="alpha must be given once"):
         quick(alpha=0.1, parameters={"alpha": 0.2}).fit(*data)
+
+
+@pytest.mark.parametrize("method", ["adaptive", "smart", "er"])
+def test_the_bytes_of_the_whole_state_are_told_by_part(method: str, tmp_path: Path) -> None:
+    """They are nearly those of a saved folder, which holds the same arrays and little beside them."""
+    X, y = load_iris(return_X_y=True)
+    model = SmartClassifier("4kB", method=method, random_state=0).fit(X, y)
+    size = model.model_
+    assert size["memory"] == model.memory_.store.nbytes <= 4000
+    model.save(tmp_path / "model")
+    saved = sum(path.stat().st_size for path in (tmp_path / "model").rglob("*") if path.is_file())
+    assert saved == pytest.approx(size.total, rel=0.1, abs=60_000)
+    assert repr(size).startswith(f"{format_bytes(size.total)}: memory ")
+    with pytest.raises(AttributeError, match="no model_ yet"):
+        SmartClassifier().model_  # noqa: B018

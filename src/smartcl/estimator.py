@@ -39,6 +39,7 @@ from smartcl.learners.forgetting import forget_samples
 from smartcl.learners.ids import ids_of, kept_ids
 from smartcl.learners.methods import registered_name
 from smartcl.learners.names import USUAL_METHOD
+from smartcl.learners.state_size import StateSize
 from smartcl.learners.stream_learner import StreamLearner
 from smartcl.memory.schematic_memory import SchematicMemory
 from smartcl.memory.store import SampleStore
@@ -210,6 +211,11 @@ class SmartClassifier(ClassifierMixin, SavedEstimator):  # type: ignore[misc]
         fitted = self._known("memory_")
         names = getattr(self, "feature_names_in_", None)
         return fitted.learner.memory.named(fitted.names, None if names is None else names.tolist())
+
+    @property
+    def model_(self) -> StateSize:
+        """The bytes of the whole state, by part: of the memory, of each member or network, of scales and weights."""
+        return StateSize(self._known("model_").learner.bytes_by_part)
 
     def forget(self, ids: ArrayLike | Iterable[Any], retrain_from_memory: bool = False) -> int:
         """Remove the samples with these ids from memory, for good; how many there were.

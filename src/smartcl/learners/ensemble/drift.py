@@ -1,4 +1,4 @@
-"""Has the world changed? Sums that forget beside sums that do not, and the inputs that both have seen, say it.
+"""Drift: sums that forget are compared with sums that do not, and the newest inputs with older ones.
 
 * *changed*: the short memory is surely better on inputs that the past has seen too. What is outdated goes.
 * *new task*: it is better, but on other inputs. Nothing is forgotten.
@@ -114,7 +114,7 @@ class Alert:
     jumped: bool = False
 
     def after(self, errors: float, rows: int) -> Alert:
-        """After so many rows with this share of errors."""
+        """After this number of rows with this share of errors."""
         usual = max(self.usual, RARE)
         excess = (errors - usual) / math.sqrt(max(usual * (1 - usual), RARE) / rows)
         if self.rows >= RECENT_ROWS / 2 and excess > 2 * SURE and errors >= 0.5:

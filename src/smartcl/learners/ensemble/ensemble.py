@@ -1,7 +1,7 @@
 """The default learner: members that read one memory, each counting for as much as it was right.
 
 Every row is answered before it is learned. From those answers, and from answers to held-out rows of the past, come the
-members' weights, calibrated probabilities and the notice that the world has changed.
+members' weights, calibrated probabilities and the notice of drift.
 """
 
 from __future__ import annotations
@@ -201,7 +201,7 @@ class Ensemble(StreamLearner):
         return seen
 
     def look_back(self, came: int) -> None:
-        """Now and then: who knows the held-out rows of the past, and whose steps still add something?"""
+        """Now and then, ask about held-out rows of the past, and whether the networks' steps still add."""
         store = self.memory.store
         if self.counts.total // LOOK_ROWS == (self.counts.total - came) // LOOK_ROWS or not len(store):
             return
@@ -223,7 +223,7 @@ class Ensemble(StreamLearner):
         return self._overlap(int(min(RECENT_ROWS, since)))
 
     def _overlap(self, count: int) -> Overlap:
-        """How much so many of the newest stored samples look like older ones; wholly if those are too few to say."""
+        """How much the newest ``count`` stored samples look like older ones; wholly if those are too few to compare."""
         if count < BATCH_ROWS:
             return UNKNOWN
         stored = learnable(self.memory.store)
@@ -383,7 +383,7 @@ class Ensemble(StreamLearner):
         """Take stored samples out of the memory and of the sums of the whole past, inside ``all_or_nothing``.
 
         Each sum loses only what it holds, exactly up to the precision in which samples are stored. After a concept has
-        recurred or the inputs' scale has moved, nobody knows which older samples the sums hold; and under balanced
+        recurred or the inputs' scale has moved, it is unknown which older samples the sums hold; and under balanced
         classes, with what weight. Then ridge regression begins anew with the samples that stay and may be learned.
         """
         self.begin_batch()

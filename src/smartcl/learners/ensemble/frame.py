@@ -25,7 +25,7 @@ Doubles = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Frame:
-    """A centre and a width for each feature, found after so many rows; nothing for a stream of a fixed transform."""
+    """A centre and a width for each feature, found after ``rows`` rows; nothing for a stream of a fixed transform."""
 
     centre: Doubles
     width: Doubles

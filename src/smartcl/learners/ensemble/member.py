@@ -1,6 +1,6 @@
 """What a member of the ensemble is: it learns samples, answers rows, and says what it keeps.
 
-Members are values: ``learn`` gives the member that has learned and leaves the old one as it was. Nobody knows another.
+Members are values: ``learn`` gives the member that has learned and leaves the old one as it was. None reads another.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Recent:
         return Recent(self.x[newest], self.values[newest], self.y[newest], weight)
 
     def some(self, count: int, rng: np.random.Generator) -> Recent:
-        """At most so many of them, drawn at random."""
+        """At most ``count`` of them, drawn at random."""
         if len(self) <= count:
             return self
         at = np.sort(rng.choice(len(self), count, replace=False))
@@ -86,7 +86,7 @@ class Member(Protocol):
     def experts(self) -> Sequence[str]: ...
 
     def answers(self, rows: View, past: Past) -> Floats:
-        """Log-probabilities, as far as the member knows them: ``[row, expert, class]``."""
+        """Log-probabilities, where the member has any: ``[row, expert, class]``."""
         ...
 
     def learn(self, new: Samples, past: Past) -> Self:
@@ -102,11 +102,11 @@ class Member(Protocol):
         ...
 
     def after_jump(self) -> Self:
-        """The member after errors have jumped: the next rows may be of another world."""
+        """The member after errors have jumped: the next rows may be of another concept."""
         ...
 
     def after_change(self, change: Change, past: Past) -> Self:
-        """The member after the world has changed."""
+        """The member after a change of the stream."""
         ...
 
     def widened(self, n_classes: int, rng: np.random.Generator) -> Self:

@@ -154,7 +154,7 @@ class Ridge:
 
     @property
     def _patience(self) -> int:
-        """The rows between two solutions: adding so many rows takes about as long as a solution."""
+        """The rows between two solutions: adding that many rows takes about as long as a solution."""
         return max(BATCH_ROWS, self.sums[0].width // 6)
 
     def _with(self, new: Samples) -> Self:

@@ -10,7 +10,7 @@ from smartcl.learners.ensemble.settings import HELD_OUT_SHARE, SMALL_SHARE
 
 
 def held_out(count: int, rng: np.random.Generator) -> Bools:
-    """Which of so many new rows are never learned; not all of them."""
+    """Which of ``count`` new rows are never learned; not all of them."""
     chosen = rng.random(count) < HELD_OUT_SHARE
     if chosen.all():
         chosen[0] = False

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 #: Rows of a batch: forgetting is counted in batches, and fewer samples than this say nothing.
 BATCH_ROWS = 50
-#: Rows between two looks: at held-out rows of the past, at trees to refit. At most so many are looked at, too.
+#: Rows between two looks: at held-out rows of the past, at trees to refit. At most this number of rows is looked at.
 LOOK_ROWS = 250
 #: Rows that count as recent: weights are fitted to them, memories are compared on them, and no other change is looked
-#: for in so many rows after one. Older rows count less. 250 and 1,000 for the weights gave the same.
+#: for until this number has come after one. Older rows count less. 250 and 1,000 for the weights gave the same.
 RECENT_ROWS = 500
-#: From so many rows on a stream is no longer young: the scale of its inputs is fixed, a network is first tried.
+#: From here on a stream is no longer young: the scale of its inputs is fixed, a network is first tried.
 SETTLED_ROWS = 1000
 #: Rows for which a network on wide rows is tried; samples looked at again after a change; answers that calibration is
 #: fitted to (1,000: AUC 0.86 instead of 0.90 where one row in 300 is an event, other errors of calibration the same).
@@ -35,7 +35,7 @@ SURE = 3.0
 
 #: Random ReLU features of a table. 300 gave no more on development streams at twice the time.
 RELU_FEATURES = 200
-#: Conjunctions of axis-parallel steps of a table, of up to so many steps each: what trees see (agrawal: 78 to 81% for
+#: Conjunctions of axis-parallel steps of a table, and the most steps of one: what trees see (agrawal: 78 to 81% for
 #: ridge alone).
 STEP_FEATURES, DEPTH = 150, 3
 #: From this many columns on, rows are images or embeddings: more random features, no steps, no columns themselves.
@@ -43,22 +43,22 @@ WIDE = 200
 #: Random ReLU features of wide rows. Fashion-MNIST by ridge alone: 86.0 with 2,000, 87.3 with 4,000; 3,800 keep the
 #: whole state below 40 MB.
 WIDE_FEATURES = 3800
-#: Of so many features sums that forget are kept, and inputs are compared by them: those of all would not fit beside the
-#: sums of the whole past.
+#: The number of features of which sums that forget are kept, and by which inputs are compared: those of all would not
+#: fit beside the sums of the whole past.
 MANY_FEATURES = 501
 #: Standard deviations of a random feature for a row of mean length, and of its bias. 1.3 to 2, and 0.5 to 0.7, gave the
 #: same.
 GAIN, BIAS = 1.6, 0.6
 #: Columns that a sparse row is hashed into, for the sums.
 HASHED_FEATURES = 512
-#: A feature's scale follows if it is so many times another, or its centre lies so many scales off.
+#: A feature's scale follows if it is larger or smaller by this factor, or its centre is off by this many scales.
 OTHER_SCALE = 4.0
 
 # --- ridge (ridge.py) -------------------------------------------------------------------------------------------------
 
 #: What each batch leaves of the sums before it: all, a memory of 1,700 rows, and one of 500.
 FORGETTING = (1.0, 0.97, 0.9)
-#: Penalties to choose from by leave-one-out, in rows: so many rows of mean size would shrink the weights as much.
+#: Penalties to choose from by leave-one-out: each is the number of mean rows that would shrink the weights as much.
 PENALTIES = (0.1, 1.0, 10.0, 100.0, 1e3, 1e4)
 #: Scores of 0 to 1 become log-probabilities times this; the weights learn the rest.
 SHARPNESS = 4.0
@@ -79,13 +79,14 @@ NEIGHBOUR_ROWS = (100, 500, 2000)
 
 # --- trees (trees.py) -------------------------------------------------------------------------------------------------
 
-#: Trees of so many leaves, refitted on so many of the newest rows: 15 ms a fit for two classes.
+#: The number of trees, the leaves of each, and the newest rows that they are fitted to: 15 ms a fit for two classes.
 TREES, LEAVES, TREE_ROWS = 60, 15, 3000
 
 # --- weighting (weighting.py) -----------------------------------------------------------------------------------------
 
-#: Weights are held to exp(this times accuracy), as strongly as by so many rows. 30 to 100 gave the same accuracy; 120
-#: lost 1.3 where a third of the labels is wrong; equal weights 0.3 less, log loss in the place of accuracy 0.1 less.
+#: Weights are held to exp(this times accuracy), as strongly as by this number of rows. 30 to 100 gave the same
+#: accuracy; 120 lost 1.3 where a third of the labels is wrong; equal weights gave 0.3 less, log loss in the place of
+#: accuracy 0.1 less.
 ACCURACY_WEIGHT, PRIOR_ROWS = 60.0, 100.0
 #: How strongly the correction for each class is held to none, in rows.
 NO_SHIFT = 20.0
@@ -111,5 +112,5 @@ LOOK_COUNTS = 0.1
 
 #: A network goes on only if the pool's log loss is lower with it by this many nats a row, and surely so.
 WORTH = 0.005
-#: A member that adds nothing learns again after so many times as many rows.
+#: A network that adds nothing is tried again when the stream is this many times as long.
 LATER = 4

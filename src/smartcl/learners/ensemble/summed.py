@@ -47,11 +47,11 @@ class Summed:
 
     @classmethod
     def from_state(cls, saved: Saved, stored: int) -> Summed:
-        """What ``state_dict`` described, beside a memory of so many samples."""
+        """What ``state_dict`` described, beside a memory of ``stored`` samples."""
         return cls(saved.whole("first", 0, stored), saved.flag("mixed"))
 
 
 def begin_of_newest(store: SampleStore, count: int) -> int:
-    """The position of the first of so many newest samples that may be learned; the end of the memory for none."""
+    """The position of the first of the newest ``count`` samples that may be learned; the end of the memory for none."""
     newest = learnable(store)[::-1][:count]
     return int(newest[-1]) if len(newest) else len(store)

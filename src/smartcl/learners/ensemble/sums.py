@@ -71,7 +71,7 @@ class Sums:
         return self.second.nbytes + self.products.nbytes
 
     def with_rows(self, features: Floats, y: NDArray[Any], weight: Floats | None = None, batches: float = 0.0) -> Sums:
-        """With these rows counted in, after so many batches' worth of forgetting.
+        """With these rows counted in, after that many batches' worth of forgetting.
 
         Rows of negative weight are taken out again.
         """
@@ -87,7 +87,7 @@ class Sums:
         )
 
     def plus(self, rows: Moments, batches: float) -> Sums:
-        """With the moments of some rows added, after so many batches' worth of forgetting."""
+        """With the moments of some rows added, after that many batches' worth of forgetting."""
         left = self.forgetting**batches
         second, products = left * self.second, left * self.products
         second += rows.second

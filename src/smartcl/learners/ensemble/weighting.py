@@ -20,7 +20,7 @@ from smartcl.saved import Saved
 
 Doubles = NDArray[np.float64]
 
-#: A step that does not lower the loss is halved, so many times at most.
+#: A step that does not lower the loss is halved, at most this often.
 HALVINGS = 4
 #: Newton steps where the answers are others than those of the last fit.
 REFITS = 3
@@ -55,7 +55,7 @@ class Answered:
         return replace(self, weight=np.float32(share) * self.weight)
 
     def widened(self, n_classes: int) -> Answered:
-        """With room for classes first seen now, which nobody had thought of."""
+        """With room for classes first seen now, with the least probability of each answer."""
         more = ((0, 0), (0, 0), (0, n_classes - self.logs.shape[2]))
         least = self.logs.min(axis=2, keepdims=True) if len(self) else self.logs[..., :1]
         padded = np.pad(self.logs, more)
