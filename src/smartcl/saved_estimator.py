@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from smartcl.estimator_input import loaded_arguments, named_code, saved_arguments
 from smartcl.fitted import Fitted
 from smartcl.network.onnx_graph import save_network
-from smartcl.network.plain import PlainNetwork, PlainPool
+from smartcl.network.plain import PlainNetwork
 from smartcl.persistence import attached, detached, load_state, save_state
 from smartcl.references import check_trusted, only_trusted, trusted_names
 from smartcl.saved import Saved
@@ -51,7 +51,7 @@ class SavedEstimator(BaseEstimator):  # type: ignore[misc]
             }
             save_state(folder, state, only)
 
-    def to_torch(self) -> PlainNetwork | PlainPool:
+    def to_torch(self) -> PlainNetwork:
         """A plain PyTorch module from raw rows to probabilities, columns as in ``classes_``; it shares nothing."""
         check_is_fitted(self)
         with self._fitted.learner.finished() as learner:

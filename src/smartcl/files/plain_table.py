@@ -10,7 +10,7 @@ from torch import nn
 
 from smartcl.files.columns import NUMBER, TRUTH, ColumnSchema
 from smartcl.network.onnx_graph import INPUT, Graph
-from smartcl.network.plain import PlainNetwork, PlainPool
+from smartcl.network.plain import PlainNetwork
 
 
 class PlainTable(nn.Module):
@@ -23,7 +23,7 @@ class PlainTable(nn.Module):
     says: torch.Tensor
     order: torch.Tensor
 
-    def __init__(self, schema: ColumnSchema, network: PlainNetwork | PlainPool) -> None:
+    def __init__(self, schema: ColumnSchema, network: PlainNetwork) -> None:
         super().__init__()
         stranger = next((column for column in schema.used if column.kind not in (NUMBER, TRUTH)), None)
         if stranger is not None or schema.sparse:

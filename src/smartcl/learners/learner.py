@@ -28,7 +28,7 @@ from smartcl.memory.pool import USUAL_OFFER, Offer, Selector
 from smartcl.memory.schematic_memory import Observation, SchematicMemory
 from smartcl.network.denormals import flushed_denormals
 from smartcl.network.inputs import Prepared
-from smartcl.network.plain import PlainNetwork, PlainPool, plain_network
+from smartcl.network.plain import PlainNetwork, plain_network
 from smartcl.network.wrapped import ModuleSource
 from smartcl.regularizers.regularizer import Regularizer
 from smartcl.saved import Saved
@@ -187,7 +187,7 @@ class Learner(StreamLearner):
         """From rows to probabilities, as things are now: the averaged weights', where there is an average."""
         return lambda rows: probabilities(self.judge.predictor(rows))
 
-    def as_module(self) -> PlainNetwork | PlainPool:
+    def as_module(self) -> PlainNetwork:
         """What predicts, as a plain PyTorch module; a method that does not predict by its network has none."""
         if type(self).classifier is not Learner.classifier:
             return super().as_module()

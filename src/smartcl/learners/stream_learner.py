@@ -22,7 +22,7 @@ from smartcl.learners.weights import ClassWeight, Labelled, class_weights, weigh
 from smartcl.memory import SampleStore
 from smartcl.memory.schematic_memory import ExtraColumns, Observation, SchematicMemory
 from smartcl.network.inputs import Prepared, prepare
-from smartcl.network.plain import PlainNetwork, PlainPool
+from smartcl.network.plain import PlainNetwork
 from smartcl.network.scaling import InputScale
 from smartcl.saved import Saved
 
@@ -131,7 +131,7 @@ class StreamLearner(Transactional):
         models = zip(self.model_names, self.models, strict=True)
         return {"memory": self.memory.store.nbytes, **{name: model.nbytes for name, model in models}}
 
-    def as_module(self) -> PlainNetwork | PlainPool:
+    def as_module(self) -> PlainNetwork:
         """What predicts, as a plain PyTorch module; a method that does not predict by its network has none."""
         raise ValueError(
             f"{type(self).__name__} does not predict by its network alone, and only a network can be exported: "

@@ -13,7 +13,7 @@ import torch
 from torch import nn
 
 from smartcl.errors import extra
-from smartcl.network.plain import PlainModule, PlainNetwork, PlainPool
+from smartcl.network.plain import PlainModule, PlainNetwork
 from smartcl.persistence import path_of, write_file
 
 #: The operators are those of this version; the file can be read by any runtime since 2022.
@@ -41,13 +41,8 @@ class Graph:
         self.nodes.append(self._onnx.helper.make_node(operator, list(inputs), [name], **attributes))
         return name
 
-    def network(self, rows: str, network: PlainNetwork | PlainPool) -> str:
-        """The nodes of a plain network, or of several with their shares."""
-        if isinstance(network, PlainPool):
-            parts = (
-                self.apply("Mul", self.network(rows, each), self.constant(share)) for share, each in network.members
-            )
-            return self.apply("Sum", *parts)
+    def network(self, rows: str, network: PlainNetwork) -> str:
+        """The nodes of a plain network."""
         if isinstance(network, PlainModule):
             raise ValueError("a network of one's own cannot be written as ONNX here: give to_torch() to torch.onnx")
         values = self._scaled(rows, network)
@@ -88,7 +83,7 @@ class Graph:
         write_file(path_of(path, "path"), model.SerializeToString())
 
 
-def save_network(network: PlainNetwork | PlainPool, path: str | os.PathLike[str], classes: Sequence[str]) -> None:
+def save_network(network: PlainNetwork, path: str | os.PathLike[str], classes: Sequence[str]) -> None:
     """A plain network as an ONNX file."""
     graph = Graph()
     graph.save(path, graph.network(INPUT, network), network.n_features, classes)

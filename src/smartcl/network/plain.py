@@ -54,34 +54,6 @@ class PlainNetwork(nn.Module):
         return values
 
 
-class PlainPool(nn.Module):
-    """Several plain networks, whose probabilities are added by their shares."""
-
-    shares: torch.Tensor
-
-    def __init__(self, shares: Sequence[float], networks: Sequence[PlainNetwork]) -> None:
-        super().__init__()
-        self.register_buffer("shares", torch.tensor(shares))
-        self.networks = nn.ModuleList(networks)
-
-    @staticmethod
-    def of(members: Sequence[tuple[float, PlainNetwork]]) -> PlainNetwork | PlainPool:
-        """These networks by their shares; the network itself, if there is but one."""
-        return members[0][1] if len(members) == 1 else PlainPool(*zip(*members, strict=True))
-
-    @property
-    def n_features(self) -> int:
-        return self.members[0][1].n_features
-
-    @property
-    def members(self) -> list[tuple[torch.Tensor, PlainNetwork]]:
-        pairs = zip(self.shares, self.networks, strict=True)
-        return [(share, each) for share, each in pairs if isinstance(each, PlainNetwork)]
-
-    def forward(self, rows: torch.Tensor) -> torch.Tensor:
-        return torch.stack([share * network(rows) for share, network in self.members]).sum(dim=0)
-
-
 class PlainModule(PlainNetwork):
     """The same with a module of the user's own, which takes rows of a ``shape``, in the place of the layers."""
 
