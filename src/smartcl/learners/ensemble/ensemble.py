@@ -480,7 +480,8 @@ class Ensemble(StreamLearner):
         """The map for rows such as these."""
         if isinstance(self.map, HashedColumns):
             return self.map
-        return RandomFeatures.drawn(self.map.seed, self.frame.scaled(rows, self.spec), pixels=not self.map.values)
+        pixels = self.spec.dtype == "uint8"
+        return RandomFeatures.drawn(self.map.seed, self.frame.scaled(rows, self.spec), pixels)
 
     @property
     def _reader(self) -> Reader:

@@ -19,6 +19,7 @@ from smartcl.learners.ensemble.settings import (
     DEPTH,
     GAIN,
     HASHED_FEATURES,
+    MANY_FEATURES,
     RELU_FEATURES,
     STEP_FEATURES,
     WIDE,
@@ -84,7 +85,9 @@ class RandomFeatures:
     def blank(cls, seed: int, n_columns: int, pixels: bool = False) -> RandomFeatures:
         """Before any row has been seen."""
         steps = 0 if n_columns >= WIDE else STEP_FEATURES
-        return cls(seed, n_columns, 1.0, np.zeros((steps, DEPTH), np.float32), not pixels)
+        # sums that forget have all of the values among their features: of many columns they would be too wide
+        values = not pixels and 1 + n_columns < MANY_FEATURES
+        return cls(seed, n_columns, 1.0, np.zeros((steps, DEPTH), np.float32), values)
 
     @property
     def wide(self) -> bool:
@@ -160,7 +163,7 @@ class RandomFeatures:
 
 @dataclass(frozen=True)
 class HashedColumns:
-    """A 1, and sparse rows with every column added to one of a few, with a random sign.
+    """A 1, and rows of very many columns, each column added to one of a few with a random sign.
 
     >>> rows = sparse.csr_array(np.array([[0.0, 2.0, 0.0]], dtype=np.float32))
     >>> float(np.abs(HashedColumns(0, 3)(rows)).sum())
@@ -190,7 +193,8 @@ class HashedColumns:
         """What ``state_dict`` described."""
         return replace(self, seed=saved.whole("seed", 0, 2**63))
 
-    def __call__(self, rows: sparse.csr_array[Any, tuple[int, int]]) -> Floats:
+    def __call__(self, rows: Any) -> Floats:
+        rows = sparse.csr_array(rows)
         ones = np.ones((rows.shape[0], 1), np.float32)
         if self.n_columns <= self.buckets:
             return np.concatenate([ones, rows.toarray()], axis=1)
@@ -212,6 +216,7 @@ def hashed(columns: NDArray[Any], seed: int, buckets: int) -> tuple[NDArray[np.i
 
 def first_map(spec: InputSpec, seed: int) -> RandomFeatures | HashedColumns:
     """The map for a stream of which no row has been seen."""
-    if spec.sparse and spec.n_features >= WIDE:
+    too_wide = spec.n_features > 4 * WIDE_FEATURES  # random weights for each column would take 240 MB and more
+    if too_wide or (spec.sparse and spec.n_features >= WIDE):
         return HashedColumns(seed, spec.n_features)
     return RandomFeatures.blank(seed, spec.n_features, pixels=spec.dtype == "uint8")
