@@ -85,17 +85,17 @@ def next_seed(seed: int) -> int:
 def rounds(parts: Sequence[str], seed: int, minutes: float | None) -> Iterator[tuple[str, Findings]]:
     """Each part and what it found: once, or round after round until the time is over.
 
-    A part that began before that ends the try it is at. Each part has a turn if the time is enough to prepare them all.
+    In a round, the parts that are left share the time that is left: one that takes long to prepare, or that ends the
+    try it is at, shortens the turns of those after it.
     """
-    seconds = NEVER if minutes is None else 60 * minutes
-    end = time.monotonic() + seconds
-    turn = NEVER if minutes is None else min(TURN, seconds / len(parts))
+    end = NEVER if minutes is None else time.monotonic() + 60 * minutes
     while True:
-        for part in parts:
+        for place, part in enumerate(parts):
             now = time.monotonic()
             if now >= end:
                 return
-            yield part, attacked(part, seed, min(end, now + turn))
+            turn = NEVER if minutes is None else min(TURN, (end - now) / (len(parts) - place))
+            yield part, attacked(part, seed, now + turn)
         if minutes is None:
             return
         seed = next_seed(seed)

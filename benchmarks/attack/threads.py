@@ -32,13 +32,12 @@ def attack(
     tries: int, kinds: Sequence[Kind] = KINDS, batches: int = 3, *, seed: int = 0, until: float = NEVER
 ) -> Findings:
     """Let threads meet that often, each learner with so many batches."""
-    for kind in kinds:
-        _outcomes(kind, batches)
     return run(partial(_attempt, kinds, batches), range(seed, seed + tries), until=until)
 
 
 def _attempt(kinds: Sequence[Kind], batches: int, seed: int) -> str:
     kind = kinds[seed % len(kinds)]
+    _outcomes(kind, batches)  # before threads switch often, and only for the kinds that have their turn
     model = _start(kind)
     predictions: list[bytes] = []
     errors: list[str] = []
