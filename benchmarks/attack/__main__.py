@@ -86,7 +86,7 @@ def rounds(parts: Sequence[str], seed: int, minutes: float | None) -> Iterator[t
     """Each part and what it found: once, or round after round until the time is over.
 
     In a round, the parts that are left share the time that is left: one that takes long to prepare, or that ends the
-    try it is at, shortens the turns of those after it.
+    try it is at, shortens the turns of those after it. The corpus is always tried as a whole.
     """
     end = NEVER if minutes is None else time.monotonic() + 60 * minutes
     while True:
@@ -95,7 +95,7 @@ def rounds(parts: Sequence[str], seed: int, minutes: float | None) -> Iterator[t
             if now >= end:
                 return
             turn = NEVER if minutes is None else min(TURN, (end - now) / (len(parts) - place))
-            yield part, attacked(part, seed, now + turn)
+            yield part, attacked(part, seed, end if part == "corpus" else now + turn)
         if minutes is None:
             return
         seed = next_seed(seed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import time
@@ -65,6 +66,19 @@ def test_a_planted_fault_is_an_exit_code_and_named_with_its_seed(
     assert attacks.main(["--only", "folders", "--seed", "700"]) == 1
     assert capsys.readouterr().err.count("seed 707") == said.count("seed 707")
     assert calls == [("folders", 700)] * 2
+
+
+def test_without_options_it_prints_figures_as_each_benchmark_does(
+    calls: list[tuple[str, int]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert attacks.main([]) == 0
+    told = capsys.readouterr()
+    figures = {line["figure"]: (line["measured"], line["wanted"]) for line in json.loads(told.out)}
+    assert [part for part, _ in calls] == list(attacks.TRIES)
+    for part in attacks.TRIES:
+        measured, wanted = figures[f"{part.replace('_', ' ')}: faults"]
+        assert measured >= 1, told.err
+        assert wanted == "0"
 
 
 def test_without_a_fault_the_exit_code_is_0(
