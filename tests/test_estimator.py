@@ -342,3 +342,17 @@ def test_names_of_which_some_are_no_texts_are_refused_in_one_short_line(call: st
         getattr(model, call)(frame, *([] if call == "predict" else [y]))
     assert len(str(caught.value)) < 400
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("wrong", ["complex", "numbers and texts", "too many"])
+def test_labels_that_cannot_be_scored_are_refused_in_one_short_line(wrong: str) -> None:
+    X, y = np.random.default_rng(0).normal(size=(30, 3)), np.arange(30) % 2
+    labels = {
+        "complex": y.astype(complex),
+        "numbers and texts": np.array([0, "a"], dtype=object)[y],
+        "too many": np.append(y, 0),
+    }
+    with pytest.raises((ValueError, TypeError)) as caught:
+        quick().fit(X, y).score(X, labels[wrong])
+    assert len(str(caught.value)) < 400
+    assert "\n" not in str(caught.value)

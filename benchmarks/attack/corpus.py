@@ -31,6 +31,7 @@ OPTIONS = ("--method", "smart", "--set", "hidden=4", "--set", "iterations=1", "-
 #: Parts and seeds that once found a fault.
 SEEDS: tuple[tuple[str, int], ...] = (
     ("bad_inputs", 1826277796),  # names of columns of which some are no texts: an error of 414 characters
+    ("bad_inputs", 2126746717),  # complex labels to score: an error of several lines
 )
 CASES: dict[str, Callable[[Path], None]] = {}
 
