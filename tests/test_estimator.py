@@ -356,3 +356,11 @@ def test_labels_that_cannot_be_scored_are_refused_in_one_short_line(wrong: str) 
         quick().fit(X, y).score(X, labels[wrong])
     assert len(str(caught.value)) < 400
     assert "\n" not in str(caught.value)
+
+
+def test_a_long_label_of_another_kind_is_refused_in_one_short_line() -> None:
+    X, y = np.random.default_rng(0).normal(size=(30, 3)), np.arange(30) % 2
+    model = quick().fit(X, y)
+    with pytest.raises(ValueError, match="y must hold numbers, as before, got text: ") as caught:
+        model.partial_fit(X, np.array(["a" * 1000, "b" * 1000])[y])
+    assert len(str(caught.value)) < 400

@@ -32,6 +32,7 @@ OPTIONS = ("--method", "smart", "--set", "hidden=4", "--set", "iterations=1", "-
 SEEDS: tuple[tuple[str, int], ...] = (
     ("bad_inputs", 1826277796),  # names of columns of which some are no texts: an error of 414 characters
     ("bad_inputs", 2126746717),  # complex labels to score: an error of several lines
+    ("bad_inputs", 2126746724),  # a label of 1,000 characters of another kind: shown whole
 )
 CASES: dict[str, Callable[[Path], None]] = {}
 
