@@ -12,7 +12,7 @@ COMPAT := .venv-compat
 COMPAT_INSTALL := $(COMPAT)/bin/pip install --quiet --disable-pip-version-check -c constraints-compat.txt
 COMPAT_READY := $(COMPAT)/.ready
 
-.PHONY: demo test lint bench bench-all bench-peers peers compat compat-bench compat-env clean
+.PHONY: demo test lint bench bench-all bench-peers attack peers compat compat-bench compat-env clean
 
 demo: $(READY)
 	$(BIN)/smartcl demo
@@ -33,6 +33,11 @@ bench: $(DEV_READY)
 bench-all: $(DEV_READY) $(COMPAT_READY)
 	$(BIN)/python -m benchmarks all
 	$(COMPAT)/bin/python -m benchmarks peers avalanche_replay
+
+# Looks for faults with fresh seeds for MINUTES: ends with an error and a list of them if there are any.
+MINUTES ?= 10
+attack: $(DEV_READY)
+	$(BIN)/python -m benchmarks attack --minutes $(MINUTES)
 
 # Rows per second and accuracy beside Avalanche, River and scikit-learn, in the environment that has them.
 bench-peers: $(COMPAT_READY)

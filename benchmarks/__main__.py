@@ -5,6 +5,7 @@ thread, so that none warms or crowds another, and one that fails stops no other.
 ``about``, when each benchmark was run, on what and how long; a figure that falls short of what was wanted says so.
 
 ``tables`` takes options after its name (``benchmarks/tables.py``). What such a run measures is added to the file.
+``attack`` takes some too (``benchmarks/attack/__main__.py``): such a run hunts for faults and writes no figures.
 """
 
 from __future__ import annotations
@@ -48,8 +49,10 @@ def main() -> None:
     unknown = [name for name in chosen if name not in known]
     if unknown:
         sys.exit(f"unknown benchmark {unknown[0]!r}: known are {', '.join(known)}, and all")
+    if options and asked == ["attack"]:
+        sys.exit(subprocess.run(command("attack", options), check=False, env=environment()).returncode)
     if options and asked != ["tables"]:
-        sys.exit(f"unknown option {options[0]!r}: only tables takes options")
+        sys.exit(f"unknown option {options[0]!r}: only tables and attack take options")
     failed = [name for name in chosen if not measured(name, options)]
     results = json.loads(PATH.read_text())
     # tables has printed a table of its own
@@ -62,10 +65,8 @@ def main() -> None:
 def measured(name: str, options: Sequence[str] = ()) -> bool:
     """Run one benchmark and note what came out; whether it finished. With options, other figures stay in the file."""
     print(f"{name} ...", file=sys.stderr, flush=True)
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
     before = children_seconds()
-    command = [sys.executable, "-m", f"benchmarks.{name}", *options]
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False, env=environment)
+    done = subprocess.run(command(name, options), stdout=subprocess.PIPE, text=True, check=False, env=environment())
     if done.returncode:
         return False
     lines: list[dict[str, Any]] = json.loads(done.stdout)
@@ -78,6 +79,16 @@ def measured(name: str, options: Sequence[str] = ()) -> bool:
     results[name] = [line for line in results.get(name, []) if options and line["figure"] not in new] + lines
     PATH.write_text(json.dumps(results, indent=1) + "\n")
     return True
+
+
+def command(name: str, options: Sequence[str]) -> list[str]:
+    """What runs a benchmark in a process of its own."""
+    return [sys.executable, "-m", f"benchmarks.{name}", *options]
+
+
+def environment() -> dict[str, str]:
+    """This process's environment, with one thread."""
+    return {**os.environ, "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 
 
 def here() -> dict[str, str]:

@@ -331,3 +331,36 @@ def test_the_bytes_of_the_whole_state_are_told_by_part(method: str, tmp_path: Pa
     assert repr(size).startswith(f"{format_bytes(size.total)}: memory ")
     with pytest.raises(AttributeError, match="no model_ yet"):
         SmartClassifier().model_  # noqa: B018
+
+
+@pytest.mark.parametrize("call", ["fit", "partial_fit", "predict", "score"])
+def test_names_of_which_some_are_no_texts_are_refused_in_one_short_line(call: str) -> None:
+    X, y = np.random.default_rng(0).normal(size=(30, 3)), np.arange(30) % 2
+    frame = pd.DataFrame(X, columns=[0, 1, "c"])
+    model = quick().fit(X, y)
+    with pytest.raises(TypeError, match="Feature names are only supported if all") as caught:
+        getattr(model, call)(frame, *([] if call == "predict" else [y]))
+    assert len(str(caught.value)) < 400
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("wrong", ["complex", "numbers and texts", "too many"])
+def test_labels_that_cannot_be_scored_are_refused_in_one_short_line(wrong: str) -> None:
+    X, y = np.random.default_rng(0).normal(size=(30, 3)), np.arange(30) % 2
+    labels = {
+        "complex": y.astype(complex),
+        "numbers and texts": np.array([0, "a"], dtype=object)[y],
+        "too many": np.append(y, 0),
+    }
+    with pytest.raises((ValueError, TypeError)) as caught:
+        quick().fit(X, y).score(X, labels[wrong])
+    assert len(str(caught.value)) < 400
+    assert "\n" not in str(caught.value)
+
+
+def test_a_long_label_of_another_kind_is_refused_in_one_short_line() -> None:
+    X, y = np.random.default_rng(0).normal(size=(30, 3)), np.arange(30) % 2
+    model = quick().fit(X, y)
+    with pytest.raises(ValueError, match="y must hold numbers, as before, got text: ") as caught:
+        model.partial_fit(X, np.array(["a" * 1000, "b" * 1000])[y])
+    assert len(str(caught.value)) < 400

@@ -18,16 +18,26 @@ import torch
 from scipy import sparse
 
 from benchmarks.attack.models import KINDS, Kind, check_probabilities, check_sound, difference, fingerprint
-from benchmarks.attack.tries import REFUSED, SURVIVED, FaultError, Findings, check_message, first_line, run, scratch
+from benchmarks.attack.tries import (
+    NEVER,
+    REFUSED,
+    SURVIVED,
+    FaultError,
+    Findings,
+    check_message,
+    first_line,
+    run,
+    scratch,
+)
 from smartcl import SmartClassifier
 
 Random = np.random.Generator
 NAN, INF = float("nan"), float("inf")
 
 
-def attack(tries: int) -> Findings:
+def attack(tries: int, *, seed: int = 0, until: float = NEVER) -> Findings:
     """Make that many calls."""
-    return run(_attempt, range(tries))
+    return run(_attempt, range(seed, seed + tries), until=until)
 
 
 def _attempt(seed: int) -> str:

@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 
 from benchmarks.attack.odd_tables import good_counts, good_events, odd_parquets, odd_texts
-from benchmarks.attack.tries import REFUSED, SURVIVED, FaultError, Findings, run, scratch
+from benchmarks.attack.tries import NEVER, REFUSED, SURVIVED, FaultError, Findings, run, scratch
 from smartcl.cli.app import call
 from smartcl.cli.one_line import LOG_COLUMNS
 from smartcl.learners.methods import METHODS
@@ -65,11 +65,11 @@ class CommandLine:
     arguments: tuple[str, ...]
 
 
-def attack(tries: int) -> Findings:
+def attack(tries: int, *, seed: int = 17, until: float = NEVER) -> Findings:
     """So many command lines, each answered by a process that may die."""
     with scratch() as folder:
-        lines = command_lines(random.Random(17), Path(folder), tries)
-        return run(partial(_attempt, lines, Path(folder)), range(tries))
+        lines = command_lines(random.Random(seed), Path(folder), tries)
+        return run(partial(_attempt, lines, Path(folder)), range(tries), until=until)
 
 
 def _attempt(lines: list[CommandLine], folder: Path, number: int) -> str:

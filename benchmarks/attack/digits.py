@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 from sklearn.datasets import load_digits
 
-from benchmarks.attack.tries import SURVIVED, FaultError, Findings, run
+from benchmarks.attack.tries import NEVER, SURVIVED, FaultError, Findings, run
 from smartcl import SmartClassifier
 
 LEAST_ACCURACY = 0.90
@@ -44,26 +45,26 @@ STREAMS: dict[str, tuple[Callable[[np.ndarray], Any], Order, int]] = {
 }
 
 
-def attack(tries: int = len(STREAMS)) -> Findings:
+def attack(tries: int = len(STREAMS), *, seed: int = 0, until: float = NEVER) -> Findings:
     """Learn the first so many streams."""
-    return run(_attempt, list(STREAMS)[:tries], patience=600.0)
+    return run(partial(_attempt, seed), list(STREAMS)[:tries], patience=600.0, until=until)
 
 
-def _attempt(stream: str) -> str:
-    reached = accuracy(stream)
+def _attempt(seed: int, stream: str) -> str:
+    reached = accuracy(stream, seed=seed)
     if reached < LEAST_ACCURACY:
         raise FaultError(f"an accuracy below {LEAST_ACCURACY}", f"{reached:.3f}")
     return SURVIVED
 
 
-def accuracy(stream: str, rows: int = TRAINING_ROWS) -> float:
+def accuracy(stream: str, rows: int = TRAINING_ROWS, seed: int = 0) -> float:
     """The share of test rows right after one pass over so many training rows."""
     form, order, first = STREAMS[stream]
     x, y = load_digits(return_X_y=True)
-    shuffled = np.random.default_rng(0).permutation(len(y))
+    shuffled = np.random.default_rng(seed).permutation(len(y))
     x, y = form(x[shuffled]), y[shuffled]
     index = order(y[:rows])
-    model = SmartClassifier(memory="100kB", random_state=0)
+    model = SmartClassifier(memory="100kB", random_state=seed)
     announced = np.unique(y) if stream.endswith("announced") else None
     starts = [0, *range(first, rows, BATCH)]
     for start, stop in zip(starts, [*starts[1:], rows], strict=True):

@@ -19,7 +19,7 @@ import numpy as np
 from benchmarks.attack.models import difference, fingerprint
 from benchmarks.attack.train_kills import write_rows
 from benchmarks.attack.trained_folders import called
-from benchmarks.attack.tries import REFUSED, SURVIVED, FaultError, Findings, run
+from benchmarks.attack.tries import NEVER, REFUSED, SURVIVED, FaultError, Findings, run
 from smartcl import SmartClassifier, TableModel
 
 ROWS, ROOM = 1000, 16 << 20
@@ -27,17 +27,18 @@ OPTIONS = ("--label", "label", "--memory", "60kB", "--set", "hidden=8", "--set",
 OFTEN = ("--checkpoint-rows", "100")
 
 
-def attack(tries: int) -> Findings:
+def attack(tries: int, *, seed: int = 0, until: float = NEVER) -> Findings:
     """Train on that many disks of different sizes, from too small for a model to large enough for all."""
     if os.geteuid():
         raise PermissionError("to mount a small disk one has to be root")
     with tempfile.TemporaryDirectory() as root:
         path, whole = Path(root) / "rows.csv", Path(root) / "whole"
-        write_rows(path, ROWS, np.random.default_rng(0))
+        write_rows(path, ROWS, np.random.default_rng(seed))
         if called(["train", str(path), "--out", str(whole), *OPTIONS, *OFTEN])[0]:
             raise RuntimeError("a training with room enough is refused")
         needed = sum(file.stat().st_size for file in whole.rglob("*") if file.is_file())
-        return run(partial(_attempt, path, fingerprint(SmartClassifier.load(whole)), needed), range(tries))
+        attempt = partial(_attempt, path, fingerprint(SmartClassifier.load(whole)), needed)
+        return run(attempt, range(seed, seed + tries), until=until)
 
 
 def _attempt(path: Path, whole: object, needed: int, seed: int) -> str:

@@ -18,7 +18,17 @@ import numpy as np
 import torch
 
 from benchmarks.attack.models import KINDS, Kind, check_sound, difference, fingerprint
-from benchmarks.attack.tries import REFUSED, SURVIVED, FaultError, Findings, check_message, first_line, run, scratch
+from benchmarks.attack.tries import (
+    NEVER,
+    REFUSED,
+    SURVIVED,
+    FaultError,
+    Findings,
+    check_message,
+    first_line,
+    run,
+    scratch,
+)
 from smartcl import SmartClassifier
 from smartcl.persistence import load_state, save_state
 
@@ -57,11 +67,11 @@ class Saved:
     other: Path
 
 
-def attack(tries: int, kinds: Sequence[Kind] = KINDS) -> Findings:
+def attack(tries: int, kinds: Sequence[Kind] = KINDS, *, seed: int = 0, until: float = NEVER) -> Findings:
     """Damage that many folders."""
     with scratch() as root:
         originals = [_saved(kind, Path(root) / str(number)) for number, kind in enumerate(kinds)]
-        return run(partial(_attempt, originals), range(tries))
+        return run(partial(_attempt, originals), range(seed, seed + tries), until=until)
 
 
 def _saved(kind: Kind, scratch: Path) -> Saved:

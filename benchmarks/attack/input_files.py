@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.attack.tries import REFUSED, SURVIVED, FaultError, Findings, run, scratch
+from benchmarks.attack.tries import NEVER, REFUSED, SURVIVED, FaultError, Findings, run, scratch
 from smartcl.cli.app import call
 
 FORMATS = ("csv", "jsonl", "libsvm", "parquet", "csv.gz", "csv.zst", "txt")
@@ -28,7 +28,7 @@ ODD = (
 OPTIONS = ("--label", "label", "--memory", "20kB", "--width", "1024", "--set", "hidden=4", "--set", "iterations=1")
 
 
-def attack(tries: int) -> Findings:
+def attack(tries: int, *, seed: int = 0, until: float = NEVER) -> Findings:
     """Train on that many damaged files, after a good one of each format, which loads what reading them takes."""
     for ending in FORMATS:
         with scratch() as root:
@@ -36,7 +36,7 @@ def attack(tries: int) -> Findings:
             path.write_bytes(good_file(ending))
             if _called(["train", str(path), *OPTIONS, "--out", str(Path(root) / "model")], ending):
                 raise RuntimeError(f"a good file in the format {ending} is refused")
-    return run(_attempt, range(tries), patience=60.0)
+    return run(_attempt, range(seed, seed + tries), until=until)
 
 
 def _attempt(seed: int) -> str:

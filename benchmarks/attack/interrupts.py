@@ -24,7 +24,7 @@ import torch
 
 import smartcl
 from benchmarks.attack.models import Kind, difference, fingerprint
-from benchmarks.attack.tries import REFUSED, SURVIVED, FaultError, Findings, first_line, run, scratch
+from benchmarks.attack.tries import NEVER, REFUSED, SURVIVED, FaultError, Findings, first_line, run, scratch
 from smartcl import SmartClassifier
 
 LIBRARY = str(Path(smartcl.__file__).parent)
@@ -249,10 +249,10 @@ def _drawn(events: dict[Case, list[int]], rng: np.random.Generator) -> Strike:
 # --- what must hold ----------------------------------------------------------
 
 
-def attack(tries: int, cases: Sequence[Case] = (), seed: int = 0) -> Findings:
+def attack(tries: int, cases: Sequence[Case] = (), *, seed: int = 0, until: float = NEVER) -> Findings:
     """Interrupt that many calls, of these cases or of all."""
     cases = cases or [Case(kind, call) for kind in KINDS for call in CALLS]
-    return run(_attempt, _plan(tries, cases, np.random.default_rng(seed)))
+    return run(_attempt, _plan(tries, cases, np.random.default_rng(seed)), until=until)
 
 
 def _attempt(strike: Strike) -> str:

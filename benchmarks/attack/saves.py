@@ -17,7 +17,7 @@ import numpy as np
 
 from benchmarks.attack.interrupts import Case, Tracer, check_tidy, lines_of
 from benchmarks.attack.models import Kind, difference, fingerprint
-from benchmarks.attack.tries import SURVIVED, FaultError, Findings, first_line, run, scratch
+from benchmarks.attack.tries import NEVER, SURVIVED, FaultError, Findings, first_line, run, scratch
 from smartcl import SmartClassifier
 
 KINDS = (Kind("smart", "dense"), Kind("smart", "wide"), Kind("er", "sparse"))
@@ -27,9 +27,9 @@ SAVES_OF_EACH = 10
 State = dict[str, str]
 
 
-def attack(tries: int) -> Findings:
+def attack(tries: int, *, seed: int = 0, until: float = NEVER) -> Findings:
     """Disturb that many savers."""
-    return run(_attempt, range(tries))
+    return run(_attempt, range(seed, seed + tries), until=until)
 
 
 def _attempt(seed: int) -> str:

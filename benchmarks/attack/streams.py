@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from scipy import sparse
 
-from benchmarks.attack.tries import REFUSED, SURVIVED, FaultError, Findings, run
+from benchmarks.attack.tries import NEVER, REFUSED, SURVIVED, FaultError, Findings, run
 from smartcl.data.batch import Batch, Rows
 from smartcl.data.spec import InputSpec
 from smartcl.estimator import SmartClassifier
@@ -85,9 +85,9 @@ class Tally:
         return [*totals, ("faults", self.faults.total()), *faults]
 
 
-def attack(tries: int) -> Findings:
-    """The first so many streams, each in a process that may die."""
-    return run(_attempt, range(tries))
+def attack(tries: int, *, seed: int = 0, until: float = NEVER) -> Findings:
+    """So many streams from the number ``seed`` on, each in a process that may die."""
+    return run(_attempt, range(seed, seed + tries), until=until)
 
 
 def _attempt(number: int) -> str:

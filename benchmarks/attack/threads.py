@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.attack.models import Kind, check_probabilities, difference, fingerprint, probe_rows
-from benchmarks.attack.tries import SURVIVED, FaultError, Findings, first_line, run, scratch
+from benchmarks.attack.tries import NEVER, SURVIVED, FaultError, Findings, first_line, run, scratch
 from smartcl import SmartClassifier
 
 KINDS = (*(Kind("smart", form) for form in ("dense", "wide", "sparse")), Kind("er", "dense"), Kind("gdumb", "dense"))
@@ -28,15 +28,16 @@ OFTEN = 1e-5
 Order = tuple[int, ...]
 
 
-def attack(tries: int, kinds: Sequence[Kind] = KINDS, batches: int = 3) -> Findings:
+def attack(
+    tries: int, kinds: Sequence[Kind] = KINDS, batches: int = 3, *, seed: int = 0, until: float = NEVER
+) -> Findings:
     """Let threads meet that often, each learner with so many batches."""
-    for kind in kinds:
-        _outcomes(kind, batches)
-    return run(partial(_attempt, kinds, batches), range(tries))
+    return run(partial(_attempt, kinds, batches), range(seed, seed + tries), until=until)
 
 
 def _attempt(kinds: Sequence[Kind], batches: int, seed: int) -> str:
     kind = kinds[seed % len(kinds)]
+    _outcomes(kind, batches)  # before threads switch often, and only for the kinds that have their turn
     model = _start(kind)
     predictions: list[bytes] = []
     errors: list[str] = []

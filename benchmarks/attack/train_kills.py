@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.attack.models import difference, fingerprint
-from benchmarks.attack.tries import SURVIVED, FaultError, Findings, first_line, scratch
+from benchmarks.attack.tries import NEVER, SURVIVED, FaultError, Findings, first_line, scratch
 from smartcl import SmartClassifier
 from smartcl.cli.app import call
 from smartcl.files.table_model import TableModel
@@ -23,10 +23,10 @@ ROWS, COLUMNS = 20_000, 12
 OPTIONS = ("--memory", "50kB", "--set", "hidden=24", "--set", "iterations=1", "--checkpoint-rows", "200")
 
 
-def attack(tries: int, rows: int = ROWS) -> Findings:
+def attack(tries: int, rows: int = ROWS, *, seed: int = 0, until: float = NEVER) -> Findings:
     """Kill one training that many times; each kill is a try, and so is the comparison at the end."""
     findings = Findings()
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(seed)
     with scratch() as root:
         path, whole, killed = Path(root) / "rows.csv", Path(root) / "whole", Path(root) / "killed"
         write_rows(path, rows, rng)
@@ -34,6 +34,8 @@ def attack(tries: int, rows: int = ROWS) -> Findings:
         _finish(_started(path, whole))
         seconds = time.perf_counter() - begin
         for number in range(tries):
+            if time.monotonic() > until:
+                break
             findings.add(number, _kill_once(path, killed, float(rng.random()) * 2 * seconds / tries))
         _finish(_started(path, killed))
         findings.add("the end", _compared(whole, killed))

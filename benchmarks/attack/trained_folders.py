@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.attack.input_files import OPTIONS, good_file, mutated
-from benchmarks.attack.tries import REFUSED, SURVIVED, FaultError, Findings, run, scratch
+from benchmarks.attack.tries import NEVER, REFUSED, SURVIVED, FaultError, Findings, run, scratch
 from smartcl.cli.app import call
 from smartcl.persistence import load_state, save_state
 
@@ -26,11 +26,11 @@ STRANGE: tuple[Any, ...] = (
 )
 
 
-def attack(tries: int) -> Findings:
+def attack(tries: int, *, seed: int = 0, until: float = NEVER) -> Findings:
     """Damage that many folders: of a dense table, and of one with words."""
     with scratch() as root:
         folders = [_trained(Path(root), ending) for ending in ("csv", "libsvm")]
-        return run(partial(_attempt, folders), range(tries))
+        return run(partial(_attempt, folders), range(seed, seed + tries), until=until)
 
 
 def _trained(root: Path, ending: str) -> tuple[Path, Path, str]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import faulthandler
+import math
 import multiprocessing
 import os
 import resource
 import tempfile
+import time
 import traceback
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -21,6 +23,8 @@ REFUSED, SURVIVED = "refused", "survived"
 ADDRESS_SPACE = 10 * 2**30
 IN_MEMORY = "/dev/shm"
 EXAMPLES = 3
+#: The moment, in seconds of ``time.monotonic``, at which an attack without a time limit ends.
+NEVER = math.inf
 LONGEST_MESSAGE = 400
 
 #: What tells one try from the others: a seed, or a tuple that names the case.
@@ -33,6 +37,10 @@ class FaultError(Exception):
     def __init__(self, kind: str, detail: str = "") -> None:
         super().__init__(kind, detail)
         self.kind, self.detail = kind, detail
+
+
+#: What became of a try: refused, survived, or a fault.
+Outcome: TypeAlias = str | FaultError
 
 
 @dataclass
@@ -51,7 +59,7 @@ class Findings:
     def tries(self) -> int:
         return self.refused + self.survived + self.broken
 
-    def add(self, job: Job, outcome: str | FaultError) -> None:
+    def add(self, job: Job, outcome: Outcome) -> None:
         if isinstance(outcome, FaultError):
             example = f"{job}: {outcome.detail}" if outcome.detail else str(job)
             self.faults.setdefault(outcome.kind, []).append(example)
@@ -59,6 +67,18 @@ class Findings:
             self.refused += 1
         else:
             self.survived += 1
+
+    def merge(self, other: Findings) -> None:
+        """Take in what was found elsewhere."""
+        self.refused += other.refused
+        self.survived += other.survived
+        for kind, examples in other.faults.items():
+            self.faults.setdefault(kind, []).extend(examples)
+
+    def told_with(self, seed: int) -> Findings:
+        """The same, each example with the seed that it was found with."""
+        told = {kind: [f"seed {seed}, {example}" for example in examples] for kind, examples in self.faults.items()}
+        return Findings(self.refused, self.survived, told)
 
     def figures(self, attack: str) -> list[tuple[str, float, str]]:
         """Lines for the table of benchmarks; every fault is one too many."""
@@ -72,20 +92,23 @@ class Findings:
         return sorted(self.faults.items(), key=lambda item: -len(item[1]))
 
 
-def run(attempt: Callable[[Job], str], jobs: Sequence[Job], patience: float = 60.0) -> Findings:
-    """What became of all jobs; ``patience`` is the seconds that one may take."""
+def run(attempt: Callable[[Job], str], jobs: Sequence[Job], patience: float = 60.0, until: float = NEVER) -> Findings:
+    """What became of the jobs that were done by ``until``; ``patience`` is the seconds that one may take."""
     findings, waiting = Findings(), list(jobs)
-    while waiting:
-        for outcome in _outcomes(attempt, tuple(waiting), patience):
+    while waiting and time.monotonic() < until:
+        for outcome in _outcomes(attempt, tuple(waiting), patience, until):
             findings.add(waiting.pop(0), outcome)
     return findings
 
 
-def _outcomes(attempt: Callable[[Job], str], jobs: Sequence[Job], patience: float) -> Iterator[str | FaultError]:
-    """The outcomes of a forked worker, up to and including the first job that it does not outlive."""
+def _outcomes(attempt: Callable[[Job], str], jobs: Sequence[Job], patience: float, until: float) -> Iterator[Outcome]:
+    """The outcomes of a forked worker, up to and including the first job that it does not outlive.
+
+    A job that was begun before ``until`` is ended, so that it can tidy up.
+    """
     fork = multiprocessing.get_context("fork")
     receiver, sender = fork.Pipe(duplex=False)
-    worker = fork.Process(target=_work, args=(attempt, jobs, sender))
+    worker = fork.Process(target=_work, args=(attempt, jobs, sender, until))
     worker.start()
     sender.close()
     try:
@@ -96,14 +119,15 @@ def _outcomes(attempt: Callable[[Job], str], jobs: Sequence[Job], patience: floa
             yield receiver.recv()
     except EOFError:
         worker.join()
-        yield FaultError(f"the process died with exit code {worker.exitcode}")
+        if worker.exitcode or time.monotonic() < until:
+            yield FaultError(f"the process died with exit code {worker.exitcode}")
     finally:
         worker.kill()
         worker.join()
         receiver.close()
 
 
-def _work(attempt: Callable[[Job], str], jobs: Sequence[Job], sender: Connection) -> None:
+def _work(attempt: Callable[[Job], str], jobs: Sequence[Job], sender: Connection, until: float) -> None:
     faulthandler.disable()
     silence = os.open(os.devnull, os.O_WRONLY)
     os.dup2(silence, 1)
@@ -113,11 +137,13 @@ def _work(attempt: Callable[[Job], str], jobs: Sequence[Job], sender: Connection
     warnings.simplefilter("error", RuntimeWarning)
     warnings.filterwarnings("ignore", module=r"sklearn\.|pandas\.")
     for job in jobs:
+        if time.monotonic() >= until:
+            break
         sender.send(_outcome(attempt, job))
     sender.close()
 
 
-def _outcome(attempt: Callable[[Job], str], job: Job) -> str | FaultError:
+def _outcome(attempt: Callable[[Job], str], job: Job) -> Outcome:
     try:
         return attempt(job)
     except FaultError as fault:

@@ -195,6 +195,14 @@ class SmartClassifier(ClassifierMixin, SavedEstimator):  # type: ignore[misc]
         labels: Labels = names[probabilities.argmax(axis=1)]
         return labels
 
+    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """The accuracy of ``predict`` on rows whose labels are known."""
+        from sklearn.metrics import accuracy_score  # late, as in scikit-learn: who only learns does not wait for it
+
+        predicted = self.predict(X)
+        with one_line():
+            return float(accuracy_score(y, predicted, sample_weight=sample_weight))
+
     @property
     def classes_(self) -> Labels:
         """The labels known, in the order of the columns of ``predict_proba``."""

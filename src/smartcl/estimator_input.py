@@ -35,14 +35,22 @@ CODE = ("network", "optimizer", "augment", "encoder")
 
 @contextmanager
 def one_line() -> Iterator[None]:
-    """Inside, input that cannot be is a ``ValueError`` of one line that can be read."""
+    """Inside, input that cannot be is a ``ValueError``, or a ``TypeError`` if it was one, of one line to be read."""
     try:
         yield
     except (ValueError, OverflowError) as error:
-        message = " ".join(str(error).split())
-        half = LONGEST_MESSAGE // 2
-        short = message if len(message) <= LONGEST_MESSAGE else f"{message[:half]} ... {message[-half:]}"
-        raise ValueError(short) from None
+        raise ValueError(_shortened(error)) from None
+    except TypeError as error:
+        short = _shortened(error)
+        if short == str(error):
+            raise
+        raise TypeError(short) from None
+
+
+def _shortened(error: Exception) -> str:
+    message = " ".join(str(error).split())
+    half = LONGEST_MESSAGE // 2
+    return message if len(message) <= LONGEST_MESSAGE else f"{message[:half]} ... {message[-half:]}"
 
 
 def as_array(values: Any) -> Any:

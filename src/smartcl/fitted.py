@@ -235,9 +235,8 @@ def labels_of(y: Labels) -> Labels:
 def check_family(labels: Labels, known: Labels, what: str) -> None:
     """Labels of another kind than those known would be new classes that mean the same."""
     if FAMILIES[labels.dtype.kind] != FAMILIES[known.dtype.kind]:
-        raise ValueError(
-            f"y must hold {FAMILIES[known.dtype.kind]}, as {what}, got {FAMILIES[labels.dtype.kind]}: {labels[0]!r}"
-        )
+        wanted, got = FAMILIES[known.dtype.kind], FAMILIES[labels.dtype.kind]
+        raise ValueError(f"y must hold {wanted}, as {what}, got {got}: {shown(labels[0])}")
 
 
 def positions(classes: Labels, labels: Labels) -> NDArray[np.int64]:
