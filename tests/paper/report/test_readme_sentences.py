@@ -38,10 +38,6 @@ SAID = {
     "{smart|1MB|±}, plain replay of sparse rows {ER, sparse rows|256kB|±} and {ER, sparse rows|1MB|±}, DER++ of sparse "
     "rows {DER++, sparse rows|256kB|±} and {DER++, sparse rows|1MB|±}; joint training on all messages with `smart`'s "
     "training {joint training, smart's training|1MB|±}, with plain replay's {joint training|1MB|±}",
-    "classes": "(`smartcl reproduce classes`, {seeds}): {adaptive|200 images} in the bytes of 200 images and "
-    "{adaptive|500 images} in those of 500; with 20, 40 and 60% of the labels wrong "
-    "{adaptive|300 images, 20% uniform}, {adaptive|300 images, 40% uniform} and {adaptive|300 images, 60% uniform} in "
-    "those of 300",
 }
 
 
