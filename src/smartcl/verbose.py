@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from contextlib import suppress
 
-#: A line tells of at least so many seconds of work: a call that is shorter says nothing, nor do many short ones.
+#: Seconds of work that a line tells of, at least: a call that is shorter says nothing, nor do many short ones.
 LINE_SECONDS = 2.0
 
 

@@ -148,7 +148,7 @@ def _next(reader: Iterator[list[str]]) -> list[str] | str:
 
 
 def _is_record(lines: Sequence[str], count: int, width: int, delimiter: str) -> bool:
-    """Whether these are so many lines, and together one record of so many fields, each quotation mark in its place."""
+    """Whether these lines are together one record of that many fields, each quotation mark in its place."""
     try:
         rows = list(csv.reader(lines, delimiter=delimiter, strict=True))
     except csv.Error:

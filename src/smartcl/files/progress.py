@@ -74,7 +74,7 @@ class Progress:
         self.spans[place] = (before[0] + tested, before[1] + right)
 
     def begun_anew(self, rows: int) -> Progress:
-        """As if so many rows were all that ever came: how far files were read stays, and the rows that were skipped.
+        """As if these rows were all that ever came: how far files were read stays, and the rows that were skipped.
 
         The beginnings of files go too: of a row in them they are a checksum.
         """

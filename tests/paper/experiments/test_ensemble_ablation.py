@@ -141,7 +141,7 @@ def test_workers_make_the_runs_that_this_process_makes(tmp_path: Path) -> None:
 
 
 def with_changes(changes: dict[tuple[str, int], float], seconds: float = 1.0) -> Runs:
-    """Pairs of runs: the whole learner is right in 90%, and a part less changes that by so many points."""
+    """Pairs of runs: the whole learner is right in 90%, and a part less changes that by these points."""
     runs: Runs = {}
     for (stream, seed), change in changes.items():
         runs[Key(stream, "all", seed)] = Scores(90.0, 0.30, 0.02, 2.0)

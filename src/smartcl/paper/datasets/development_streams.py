@@ -46,7 +46,7 @@ TEXTS, WORDS, WORDS_IN_A_TEXT = 1200, 20_000, 30
 
 @dataclass(frozen=True, eq=False)
 class DevelopmentStream:
-    """Rows in their order, their clean labels ``y``, and the labels that are learned, in a memory of so many bytes.
+    """Rows in their order, their clean labels ``y``, the labels that are learned, and the size of the memory.
 
     Rows from ``learned`` on are only answered. If there are such rows, they alone are scored.
     """

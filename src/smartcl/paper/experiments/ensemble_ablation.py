@@ -42,7 +42,7 @@ from smartcl.persistence import write_file
 
 #: The file of all runs, in the folder of results.
 FILE = "ablation-ensemble.jsonl"
-#: A stream that loses so many points of accuracy or more speaks for the part, whatever the mean says.
+#: A stream that loses this many points of accuracy or more speaks for the part, whatever the mean says.
 TOO_MUCH = 0.5
 #: The seeds from ``FIRST_SEED`` on that are run if no number is given.
 SEEDS = 3
