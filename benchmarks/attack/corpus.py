@@ -38,7 +38,7 @@ CASES: dict[str, Callable[[Path], None]] = {}
 
 
 def attack(tries: int, *, seed: int = 0, until: float = NEVER) -> Findings:
-    """All cases, at most ``most`` of them. They are the same for each seed."""
+    """All cases, at most ``tries`` of them. They are the same for each seed."""
     return run(_attempt, [*CASES, *SEEDS][:tries], until=until)
 
 
