@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smartcl.data.spec import InputSpec
+from smartcl.learners.class_places import placed
 from smartcl.learners.ensemble.drift import CHANGED, Change
 from smartcl.learners.ensemble.feature_maps import FeatureMap
-from smartcl.learners.ensemble.member import Past, log_softmax
+from smartcl.learners.ensemble.member import Counted, Joint, Past, log_softmax
 from smartcl.learners.ensemble.rows import Doubles, Floats, Samples, View
 from smartcl.learners.ensemble.settings import AFTER_JUMP, BATCH_ROWS, FORGETTING, LEAST
 from smartcl.learners.ensemble.sums import JITTER
@@ -73,6 +74,28 @@ class Filter:
         more = n_classes - self.weights.shape[1]
         return replace(self, weights=np.pad(self.weights, ((0, 0), (0, more))))
 
+    @classmethod
+    def combined(cls, parts: Sequence[tuple[float, Filter]]) -> Filter:
+        """What filters of different rows know together: curvatures add up, and so does what each says of the weights.
+
+        A negative factor takes out again what filters have in common. The weights are those of a Gaussian posterior
+        that is the product of the parts' (without the prior, which counts once): not those of one filter on all rows,
+        for each part was curved where its own weights were.
+
+        >>> same = Filter(np.array([[1.0, -1.0]]), np.array([[99.0]]))
+        >>> Filter.combined([(1, same), (1, same)]).weights.round(2)
+        array([[ 1.01, -1.01]])
+        """
+        prior = np.eye(len(parts[0][1].curvature))
+        curvature = np.zeros_like(prior)
+        said = np.zeros_like(parts[0][1].weights)
+        for factor, part in parts:
+            curvature += factor * part.curvature
+            said += factor * ((part.curvature + prior) @ part.weights)
+        held = curvature + (1 + JITTER * np.trace(curvature) / len(curvature)) * prior
+        weights = np.linalg.solve(held, said)
+        return cls(weights, curvature) if np.isfinite(weights).all() else cls.empty(*weights.shape)
+
 
 @dataclass(frozen=True, eq=False)
 class Logistic:
@@ -127,6 +150,20 @@ class Logistic:
 
     def widened(self, n_classes: int, rng: np.random.Generator) -> Self:
         return replace(self, filters=tuple(each.widened(n_classes) for each in self.filters))
+
+    def combined(self, parts: Sequence[Counted[Self]], joint: Joint) -> Self:
+        if not joint.adds_up:
+            return self.restarted(joint.for_all_rows, joint.past)
+        n_classes = joint.past.spec.n_classes
+        found = []
+        for place, rate in enumerate(FORGETTING):
+            each = [(part.count if rate == 1 else part.share, part.member.filters[place], part.at) for part in parts]
+            found.append(
+                Filter.combined(
+                    [(f, replace(own, weights=placed(own.weights, at, n_classes))) for f, own, at in each if f]
+                )
+            )
+        return replace(self, filters=tuple(found))
 
     @property
     def nbytes(self) -> int:
