@@ -26,8 +26,9 @@ def united(stores: Sequence[SampleStore], ages: Sequence[NDArray[np.float64]], r
 
     Values are held at the coarsest precision of all. A feature that a store never had is missing in its samples.
 
+    >>> import torch
     >>> empty = SampleStore.empty(n_features=2, sparse=False)
-    >>> old, new = (empty.join(empty.pack(np.array([[1.0, y]]), [y], score=[0.5])) for y in (0, 1))
+    >>> old, new = (empty.join(empty.pack(torch.tensor([[1.0, y]]), [y], score=np.ones(1, np.float32))) for y in (0, 1))
     >>> united([new, old], [np.zeros(1), np.ones(1)], room=1000).labels
     array([0, 1], dtype=uint8)
     """

@@ -238,7 +238,7 @@ class Ridge:
         return replace(whole, sums=(first, *whole.sums[1:]), snapshots=snapshots).solved()
 
     def combined(self, parts: Sequence[Counted[Self]], joint: Joint) -> Self:
-        """Sums of the whole past add up, exactly; those that forget become their mean by shares: what one stream leaves."""
+        """Sums of the whole past add up, exactly; of those that forget, the mean is what one stream leaves."""
         rows, n_classes = joint.past.counts.total, joint.past.spec.n_classes
         if not joint.adds_up:
             begun = self.restarted(joint.for_all_rows, joint.past)
