@@ -134,7 +134,10 @@ def test_models_without_a_base_are_made_anew_from_all_samples():
     rng = np.random.default_rng(2)
     x, y = rows_of(rng, 1800)
     of = [np.flatnonzero(y != "high"), np.flatnonzero(y != "low")]
-    apart = [SmartClassifier(**SETTINGS, random_state=k).partial_fit(x[at], y[at]) for k, at in enumerate(of)]
+    apart = [
+        SmartClassifier(**{**SETTINGS, "memory": "30kB"}, random_state=k).partial_fit(x[at], y[at])
+        for k, at in enumerate(of)
+    ]
     whole = merge_classifiers(apart)
     assert whole.classes_.tolist() == ["high", "low", "mid"]
     assert whole.learner_.counts.seen.tolist() == [

@@ -28,7 +28,7 @@ def rows_of(rng, count, width):
 @given(st.integers(0, 2**32 - 1), st.integers(1, 9))
 @settings(max_examples=10, deadline=None)
 def test_sums_of_shards_are_those_of_all_rows(width, count, seed, shards):
-    """To 1e-6 relative, dense and packed, and so are the ridge weights; a shard that is taken out again was never in."""
+    """To 1e-6 relative, dense and packed, and so are ridge answers; a shard taken out again was never in."""
     rng = np.random.default_rng(seed)
     x, y = rows_of(rng, count, width)
     empty = Sums.empty(width, 3, 1.0)
@@ -113,7 +113,7 @@ def test_counts_of_streams_side_by_side(shards, begun):
 def test_scales_of_streams_side_by_side_are_that_of_all_rows():
     """Also where each stream is somewhere else: the distances between the streams are part of the scale."""
     rng = np.random.default_rng(0)
-    shards = [torch.from_numpy((rng.normal(size=(300, 2)) + [5 * k, 0]).astype(np.float32)) for k in range(3)]
+    shards = [torch.from_numpy((rng.normal(size=(300, 2)) + np.array([5 * k, 0])).astype(np.float32)) for k in range(3)]
     parts = [InputScale.fresh(2, sparse=False).updated(rows) for rows in shards]
     whole = InputScale.together([(300.0, part) for part in parts])
     one = torch.cat(shards).double().numpy()
