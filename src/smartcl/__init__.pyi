@@ -14,5 +14,9 @@ from smartcl.memory import Selection as Selection
 from smartcl.memory import Selector as Selector
 from smartcl.own_loop import ReplayMemory as ReplayMemory
 from smartcl.regularizers.regularizer import Regularizer as Regularizer
+from smartcl.scale.fleet import Fleet as Fleet
+from smartcl.scale.shards import train_shards as train_shards
+from smartcl.scale.tables import merge as merge
+from smartcl.scale.tables import subtract as subtract
 
 __version__: str

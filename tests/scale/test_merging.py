@@ -11,7 +11,7 @@ from sklearn.linear_model import SGDClassifier
 from smartcl import SmartClassifier
 from smartcl.learners.ensemble import sampling
 from smartcl.memory.union import sample_keys
-from smartcl.scale.merging import merge_classifiers, subtract_classifier
+from smartcl.scale.merging import adds_up, merge_classifiers, shard_of, subtract_classifier
 
 #: Without a network, for these tests are of what adds up; rows of one size each, so that it shows exactly which stay.
 SETTINGS = {"memory": "10kB", "members": ["ridge", "logistic", "trees"], "precision": "plain"}
@@ -20,13 +20,6 @@ SETTINGS = {"memory": "10kB", "members": ["ridge", "logistic", "trees"], "precis
 def rows_of(rng, count, columns=6):
     x = rng.normal(size=(count, columns)).astype(np.float32)
     return x, np.array(["low", "mid", "high"])[(x[:, 0] + x[:, 1] > 0).astype(int) + (x[:, 2] > 1.3)]
-
-
-def told_apart(model, seed):
-    """A copy that draws its own random numbers from here on."""
-    twin = deepcopy(model)
-    twin.learner_.rng.bit_generator.state = np.random.default_rng(seed).bit_generator.state
-    return twin
 
 
 def state_of(model):
@@ -54,7 +47,7 @@ def fleet():
     rng = np.random.default_rng(0)
     x, y = rows_of(rng, 2200)
     base = SmartClassifier(**SETTINGS, random_state=0).partial_fit(x[:1000], y[:1000]).flush()
-    shards = [told_apart(base, k + 1).partial_fit(x[1000 + k :: 3], y[1000 + k :: 3]).flush() for k in range(3)]
+    shards = [shard_of(base, k + 1).partial_fit(x[1000 + k :: 3], y[1000 + k :: 3]).flush() for k in range(3)]
     return base, shards, x, y
 
 
@@ -64,7 +57,7 @@ def test_sums_of_merged_models_are_those_of_one_machine(monkeypatch):
     rng = np.random.default_rng(1)
     x, y = rows_of(rng, 2200)
     base = SmartClassifier(**SETTINGS, random_state=0).partial_fit(x[:1000], y[:1000])
-    shards = [told_apart(base, k).partial_fit(x[1000 + k :: 4], y[1000 + k :: 4]) for k in range(4)]
+    shards = [shard_of(base, k).partial_fit(x[1000 + k :: 4], y[1000 + k :: 4]) for k in range(4)]
     one, whole = deepcopy(base).partial_fit(x[1000:], y[1000:]), merge_classifiers(shards, base=base)
     mine, theirs = (model.learner_.parts[0].folded() for model in (whole, one))
     assert mine.sums[0].rows == theirs.sums[0].rows == 2200
@@ -147,6 +140,21 @@ def test_models_without_a_base_are_made_anew_from_all_samples():
     told = whole.predict(test)
     assert min((told[labels == name] == name).mean() for name in whole.classes_) > 0.6
     assert_same(whole, merge_classifiers(apart[::-1]), rtol=1e-2)
+
+
+def test_a_shard_of_another_kind_of_rows_stays_in_the_scale_of_the_base(fleet):
+    """A column that is constant in one shard, and far off in another: sums add up all the same."""
+    base, _, x, y = fleet
+    x, y = x[:700], y[:700]
+    odd = [x.copy() for _ in range(2)]
+    odd[0][:, 3], odd[1][:, 3] = 1.0, 50.0
+    shards = [shard_of(base, k).partial_fit(rows, y) for k, rows in enumerate(odd)]
+    own = [deepcopy(base).partial_fit(rows, y) for rows in odd]
+    assert adds_up([base, *shards])
+    assert not adds_up([base, *own])
+    whole = merge_classifiers(shards, base=base)
+    assert whole.learner_.counts.total == 1000 + 2 * len(y)
+    assert whole.score(x, y) > 0.8
 
 
 def test_ids_weights_and_members_of_ones_own(tmp_path):

@@ -91,6 +91,8 @@ class Encoder:
         self._numeric = schema.of_kind(*AS_NUMBERS)
         self._named = schema.of_kind(CATEGORY, TEXT, INDEXED)
         self.slots: dict[str, dict[str, int]] = {column.name: {} for column in self._named if not schema.sparse}
+        #: Whether new names take slots: not in shards, each of which would give the same slot to another name.
+        self.takes_names = True
         self.book = NameBook(len(schema.feature_names), max(1, schema.width))
         widths = [len(column.features(schema.sparse)) for column in schema.used]
         ends = np.cumsum([0, *widths]).tolist()
@@ -201,7 +203,7 @@ class Encoder:
                     block[row, -1] = 1.0
                 continue
             if name not in slots:
-                if len(slots) < column.slots:
+                if self.takes_names and len(slots) < column.slots:
                     slots[name] = len(slots)
                 else:
                     odd.note(odd.unseen, column.name, 1)

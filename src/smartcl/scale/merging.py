@@ -34,7 +34,7 @@ def merge_classifiers(
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
     >>> base = SmartClassifier(memory="2kB", random_state=0).partial_fit(X[::3], y[::3])
-    >>> one, two = (deepcopy(base).partial_fit(X[k::3], y[k::3]) for k in (1, 2))
+    >>> one, two = (shard_of(base, k).partial_fit(X[k::3], y[k::3]) for k in (1, 2))
     >>> merged = merge_classifiers([one, two], base=base)
     >>> merged.learner_.counts.total, merged.score(X, y) > 0.9
     (150, True)
@@ -104,6 +104,30 @@ def subtract_classifier(
     learner.class_weight = own.class_weight
     learner.become(made)
     return _around(whole, replace(fitted, learner=learner, companions={}), whole.memory)
+
+
+def shard_of(base: SmartClassifier, seed: int | Sequence[int]) -> SmartClassifier:
+    """A copy of the base that learns a part of the stream, to be merged with others: it draws by a seed of its own.
+
+    Its features stay in the base's scale, so that sums add up. The base should have seen rows of all kinds, and at
+    least 1,000 of them.
+
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> base = SmartClassifier(memory="2kB", random_state=0).partial_fit(X[::3], y[::3])
+    >>> shard_of(base, 1).partial_fit(X[1::3], y[1::3]).learner_.counts.total
+    100
+    """
+    shard = deepcopy(_ready(base, "base"))
+    learner = _learner(shard)
+    learner.rng.bit_generator.state = np.random.default_rng(seed).bit_generator.state
+    learner.holds_frame = True
+    return shard
+
+
+def check_mergeable(model: SmartClassifier) -> None:
+    """Refuse a model of which several could not be merged."""
+    _ready(model, "the model")
 
 
 def adds_up(models: Sequence[SmartClassifier]) -> bool:

@@ -108,6 +108,8 @@ class Ensemble(StreamLearner):
         self.known: Known | None = None
         self.one_by_one = False
         self.summed = Summed()
+        #: Whether the frame stays as it is whatever comes: sums of shards add up only in one frame.
+        self.holds_frame = False
         #: The mean weight of the first batch's samples: penalties and priors are in rows of this weight.
         self.weight_unit = 1.0
 
@@ -165,6 +167,8 @@ class Ensemble(StreamLearner):
         if self.scale is not None:
             self.scale = self.scale.updated(batch.x)
         self.counts = self.counts.widened(self.spec.n_classes).add(batch.y.numpy())
+        if self.holds_frame:
+            return
         rows, store = self.counts.total, self.memory.store
         frame = Frame.of(self.scale, rows) if self.frame.due(rows) else self.frame.followed(self.scale)
         if frame is self.frame:
@@ -585,6 +589,7 @@ class Ensemble(StreamLearner):
                 "next_row": None if self.next_row is None else self.next_row.state_dict(),
                 "one_by_one": self.one_by_one,
                 "summed": self.summed.state_dict(),
+                "holds_frame": self.holds_frame,
                 "weight_unit": self.weight_unit,
             }
 
@@ -599,6 +604,7 @@ class Ensemble(StreamLearner):
             saved.refuse("next_row", "must be there for rows of a table, and only for them")
         self.next_row = None if self.next_row is None else self.next_row.loaded(saved.part("next_row"))
         self.one_by_one = saved.flag("one_by_one")
+        self.holds_frame = saved.flag("holds_frame")
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         with self.all_or_nothing():

@@ -1,0 +1,169 @@
+"""Table models merged: their classifiers, what they know of names, and how far each has read."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from copy import deepcopy
+from dataclasses import fields, replace
+from typing import TypeVar
+
+from smartcl.estimator import SmartClassifier
+from smartcl.files.ages import Ages
+from smartcl.files.columns import Column, ColumnSchema
+from smartcl.files.encoder import Encoder, Odd
+from smartcl.files.progress import MOST_STRANGERS, Progress
+from smartcl.files.table_model import PART, TableModel
+from smartcl.saved import Saved
+from smartcl.scale.merging import merge_classifiers, subtract_classifier
+
+#: A model, or the folder of one.
+AnyModel = SmartClassifier | TableModel | str | os.PathLike[str]
+Model = TypeVar("Model", SmartClassifier, TableModel)
+
+
+def merge(
+    models: Iterable[AnyModel],
+    memory: str | int | None = None,
+    *,
+    base: AnyModel | None = None,
+    in_turn: bool = False,
+    trust: Sequence[str] | str = (),
+) -> SmartClassifier | TableModel:
+    """One model from several that learned apart, given as models or as their folders; those stay as they are.
+
+    ``memory`` is the size of the new model's memory; by default, that of the largest. ``base`` is the model that all of
+    them went on from, whose rows would otherwise count once for each. With a base, sums add up exactly; without one,
+    each model has its own scale, and all sums are made anew from the samples of all. The newest samples are those of
+    all models as if their rows had come in turns; with ``in_turn``, those of the last model.
+
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> apart = [SmartClassifier(memory="2kB", random_state=k).partial_fit(X[k::2], y[k::2]) for k in range(2)]
+    >>> merge(apart, memory="1kB").memory_
+    50 samples in 1 kB of 1 kB, 4 of 4 features kept, values exact
+    """
+    given = [model_of(model, trust) for model in models]
+    start = None if base is None else model_of(base, trust)
+    together = [*given, *([] if start is None else [start])]
+    tables: list[TableModel] = [model for model in together if not isinstance(model, SmartClassifier)]
+    if not tables:
+        arrays = [model for model in given if isinstance(model, SmartClassifier)]
+        return merge_classifiers(arrays, memory, start if isinstance(start, SmartClassifier) else None, in_turn)
+    if len(tables) < len(together):
+        raise ValueError("models of tables and models of arrays cannot be merged: their rows are not the same features")
+    own, begun = tables[: len(given)], tables[-1] if base is not None else None
+    encoder = _one_encoder([model.encoder for model in tables])
+    classifier = merge_classifiers(
+        [model.classifier for model in own], memory, None if begun is None else begun.classifier, in_turn
+    )
+    progress = _added([model.progress for model in own], None if begun is None else begun.progress, len(own) - 1)
+    return TableModel(classifier, encoder, progress, Ages(held=None))
+
+
+def subtract(
+    model: AnyModel, part: AnyModel, *, base: AnyModel | None = None, trust: Sequence[str] | str = ()
+) -> SmartClassifier | TableModel:
+    """The model without a part that was merged into it: a shard, or a period; both stay as they are.
+
+    ``base`` is what the part went on from: its rows stay. Samples, counts and sums of the whole past are then those of
+    the other parts, exactly. Sums that forget keep what they hold until it fades; a network and logistic weights keep
+    what they were taught, and trees are fitted anew.
+    """
+    whole, gone = model_of(model, trust), model_of(part, trust)
+    start = None if base is None else model_of(base, trust)
+    if isinstance(whole, SmartClassifier) and isinstance(gone, SmartClassifier) and not isinstance(start, TableModel):
+        return subtract_classifier(whole, gone, start)
+    tables: list[TableModel] = [each for each in (whole, gone) if not isinstance(each, SmartClassifier)]
+    if len(tables) < 2 or isinstance(start, SmartClassifier):
+        raise ValueError("a model of a table and a model of arrays have no rows in common: both must be of one kind")
+    encoder = _one_encoder([table.encoder for table in tables])
+    own, other = (table.classifier for table in tables)
+    classifier = subtract_classifier(own, other, None if start is None else start.classifier)
+    kept = tables[0].progress
+    progress = _added([kept, *([] if start is None else [start.progress])], tables[1].progress, 1)
+    return TableModel(classifier, encoder, replace(progress, marks=dict(kept.marks)), Ages(held=None))
+
+
+def model_of(given: AnyModel, trust: Sequence[str] | str = ()) -> SmartClassifier | TableModel:
+    """The model itself, or that of a folder."""
+    if isinstance(given, SmartClassifier | TableModel):
+        return given
+    if not isinstance(given, str | os.PathLike):
+        raise ValueError(f"a model must be a SmartClassifier, a TableModel or a folder, got {type(given).__name__}")
+    classifier = SmartClassifier.load(given, trust)
+    return TableModel.load(given, trust) if PART in classifier.companions_ else classifier
+
+
+def _one_encoder(encoders: Sequence[Encoder]) -> Encoder:
+    """What all know of the columns, or the reason why they cannot be put together."""
+    first = encoders[0]
+    for other in encoders[1:]:
+        _check_same_columns(first.schema, other.schema)
+    whole = Encoder(first.schema)
+    whole.load_state_dict(Saved(deepcopy(first.state_dict())))
+    for other in encoders[1:]:
+        for column, slots in other.slots.items():
+            mine = whole.slots[column]
+            for name, slot in slots.items():
+                if mine.get(name, slot) != slot or (name not in mine and slot in mine.values()):
+                    raise ValueError(
+                        f"the names of the column {column!r} stand in other features in each model, {name!r} for one: "
+                        "let them go on from one base that has seen the names"
+                    )
+                mine[name] = slot
+        whole.book.take(other.book)
+    return whole
+
+
+def _check_same_columns(one: ColumnSchema, other: ColumnSchema) -> None:
+    mine, theirs = ({column.name: column for column in schema.columns} for schema in (one, other))
+    for name in sorted(mine.keys() | theirs.keys()):
+        if name not in mine or name not in theirs:
+            raise ValueError(f"the column {name!r} is not in all models: train each with the same --schema")
+        for part in fields(Column):
+            here, there = getattr(mine[name], part.name), getattr(theirs[name], part.name)
+            if here != there:
+                raise ValueError(
+                    f"the column {name!r} has another {part.name} in each model, {here!r} and {there!r}: "
+                    "let them go on from one base, or train each with the same --schema"
+                )
+    if one != other:
+        raise ValueError("the models differ in their schema: train each with the same --schema")
+
+
+def _added(parts: Sequence[Progress], less: Progress | None, times: int) -> Progress:
+    """The counts of all parts, without those of ``less``, so many times."""
+
+    def added(name: str) -> int:
+        total: int = sum(getattr(part, name) for part in parts) - times * (getattr(less, name) if less else 0)
+        return max(0, total)
+
+    whole = Progress()
+    whole.count(added("rows"), added("tested"), added("right"))
+    for part in parts:
+        _count_up(whole.skipped, part.skipped, 1)
+        whole.odd.add(part.odd)
+        for name, row in part.strangers.items():
+            if len(whole.strangers) < MOST_STRANGERS:
+                whole.strangers[name] = min(row, whole.strangers.get(name, row))
+        for name, row in part.late_classes.items():
+            whole.late_classes[name] = min(row, whole.late_classes.get(name, row))
+        for name, mark in part.marks.items():
+            here = whole.marks.get(name, mark)
+            whole.marks[name] = max(here, mark, key=lambda each: (each.place, each.records))
+        whole.beginnings.update(part.beginnings)
+    if less is not None:
+        _count_up(whole.skipped, less.skipped, -times)
+        for each in fields(Odd):
+            _count_up(getattr(whole.odd, each.name), getattr(less.odd, each.name), -times)
+    return whole
+
+
+def _count_up(counts: dict[str, int], more: dict[str, int], times: int) -> None:
+    for name, count in more.items():
+        left = counts.get(name, 0) + times * count
+        if left > 0:
+            counts[name] = left
+        else:
+            counts.pop(name, None)
