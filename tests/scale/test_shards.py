@@ -76,9 +76,8 @@ def answers(model):
 
 def test_every_row_of_every_file_counts_once(here, parts, tmp_path):
     seen = []
-    model = train_shards(
-        parts, "y", workers=3, merge_rows=200, out=tmp_path, watch=lambda m: seen.append(m), **SETTINGS
-    )
+    train = partial(train_shards, parts, "y", workers=3, merge_rows=200, out=tmp_path, **SETTINGS)
+    model = train(watch=seen.append)
     assert model.progress.rows == model.classifier.learner_.counts.total == 2100
     assert len(seen) >= 2
     assert right(model) > 0.85
