@@ -32,9 +32,11 @@ def predict(
         from smartcl.files.predictions import PredictionWriter
         from smartcl.files.recognise import listed
         from smartcl.files.table_model import TableModel
+        from smartcl.scale.fleet import Fleet
     one_thread()
     with arguments_checked():
-        loaded = TableModel.load(model, trust or ())
+        is_fleet = (model / "fleet.json").is_file()
+        loaded = Fleet.load(model, trust or ()) if is_fleet else TableModel.load(model, trust or ())
         source = FileSource(tuple(inputs), input_format)
         if out is not None:
             check_file(out)

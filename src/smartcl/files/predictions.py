@@ -6,7 +6,8 @@ import csv
 import json
 from typing import Protocol
 
-from smartcl.files.table_model import Answered, TableModel
+from smartcl.files.columns import ColumnSchema
+from smartcl.files.table_model import Answered
 
 PREDICTION = "prediction"
 
@@ -17,10 +18,20 @@ class Output(Protocol):
     def write(self, text: str, /) -> object: ...
 
 
+class Answering(Protocol):
+    """A model of a table, or a fleet of them."""
+
+    @property
+    def classes(self) -> list[str]: ...
+
+    @property
+    def schema(self) -> ColumnSchema: ...
+
+
 class PredictionWriter:
     """Writes the answers to block after block; a record that could not be read gets an empty prediction."""
 
-    def __init__(self, file: Output, model: TableModel, proba: bool, jsonl: bool) -> None:
+    def __init__(self, file: Output, model: Answering, proba: bool, jsonl: bool) -> None:
         self._file, self._classes, self._id = file, model.classes, model.schema.id
         self._proba, self._jsonl = proba, jsonl
         self._csv = csv.writer(file, lineterminator="\n")

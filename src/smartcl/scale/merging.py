@@ -106,11 +106,11 @@ def subtract_classifier(
     return _around(whole, replace(fitted, learner=learner, companions={}), whole.memory)
 
 
-def shard_of(base: SmartClassifier, seed: int | Sequence[int]) -> SmartClassifier:
+def shard_of(base: SmartClassifier, seed: int | Sequence[int], holds_frame: bool = True) -> SmartClassifier:
     """A copy of the base that learns a part of the stream, to be merged with others: it draws by a seed of its own.
 
-    Its features stay in the base's scale, so that sums add up. The base should have seen rows of all kinds, and at
-    least 1,000 of them.
+    With ``holds_frame`` its features stay in the base's scale, so that sums add up. The base should have seen rows of
+    all kinds, and at least 1,000 of them.
 
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
@@ -121,7 +121,7 @@ def shard_of(base: SmartClassifier, seed: int | Sequence[int]) -> SmartClassifie
     shard = deepcopy(_ready(base, "base"))
     learner = _learner(shard)
     learner.rng.bit_generator.state = np.random.default_rng(seed).bit_generator.state
-    learner.holds_frame = True
+    learner.holds_frame = holds_frame
     return shard
 
 

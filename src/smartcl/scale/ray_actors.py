@@ -21,12 +21,7 @@ class RayActors:
     """``count`` actors on the cluster at an address, or on one of this machine's own."""
 
     def __init__(self, count: int, address: str | None = None) -> None:
-        self._ray = ray = extra("ray", "ray")
-        settings = {**QUIET, "runtime_env": {"py_modules": [str(Path(smartcl.__file__).parent)]}}
-        if address is None:
-            os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # what runs on one's own machine tells nobody
-            settings |= {"num_cpus": count, "include_dashboard": False}
-        ray.init(address=address or "local", **settings)
+        self._ray = ray = begin_ray(count, address)
         kind = ray.remote(num_cpus=1, max_restarts=RETRIES, max_task_retries=RETRIES)(ShardActor)
         self._actors = [kind.remote() for _ in range(count)]
 
@@ -49,6 +44,17 @@ class RayActors:
         except ray.exceptions.RayTaskError as error:
             raise error.cause from None
         return found
+
+
+def begin_ray(count: int, address: str | None) -> Any:
+    """Ray, connected to the cluster at an address, or to one of this machine's own for so many actors."""
+    ray = extra("ray", "ray")
+    settings = {**QUIET, "runtime_env": {"py_modules": [str(Path(smartcl.__file__).parent)]}}
+    if address is None:
+        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # what runs on one's own machine tells nobody
+        settings |= {"num_cpus": count, "include_dashboard": False}
+    ray.init(address=address or "local", **settings)
+    return ray
 
 
 class ShardActor:

@@ -7,11 +7,12 @@ and nothing counts twice.
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import shutil
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from itertools import chain, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -110,6 +111,7 @@ def train_shards(
     memory: str | int = "1MB",
     out: str | os.PathLike[str] | None = None,
     resume: bool = False,
+    replace: bool = False,
     columns: Mapping[str, str] | None = None,
     id: str | None = None,  # noqa: A002
     schema: ColumnSchema | None = None,
@@ -126,6 +128,7 @@ def train_shards(
     each worker, their memories and sums become the base that all go on from; ``watch`` is called with it, and its
     answer ``True`` ends the training. ``engine`` is ``local``, processes of this machine, or ``ray``, actors of the
     cluster at ``address`` (of this machine, without one), whose nodes must all see the files and the folder ``out``.
+    A model in ``out`` is gone on with (``resume``), replaced (``replace``), or else refused.
     The result depends on files, seed, ``workers`` and ``merge_rows``, and not on whether a worker died on the way.
     """
     given_names = [source] if isinstance(source, str | os.PathLike) else source
@@ -139,7 +142,7 @@ def train_shards(
     trust = (trust_code,) if isinstance(trust_code, str) else tuple(trust_code)
     with TemporaryDirectory() as own:
         folder = Path(own) / "model" if out is None else Path(out)
-        check_out(folder, resume, overwrite=False)
+        check_out(folder, resume, overwrite=replace)
         folder.mkdir(parents=True, exist_ok=True)
         with only_trainer(folder):
             if (folder / PLAN).is_file() and resume:
@@ -203,7 +206,7 @@ def _next(
     ended = list(plan.ended)
     for place, each in zip(tasks, done, strict=True):
         ended[place] = each.ended
-    after = replace(plan, round=plan.round + 1, ended=tuple(ended))
+    after = dataclasses.replace(plan, round=plan.round + 1, ended=tuple(ended))
     model.save(after.base(folder))
     after.write(folder)  # from here on, this round counts
     model.save(folder)
