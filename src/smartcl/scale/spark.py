@@ -45,7 +45,7 @@ def learn_batches(
     def learn(batch: Any, number: int) -> None:
         held = path / BATCH
         done = json.loads(held.read_text()) if held.is_file() else {"batch": -1, "saved": ""}
-        if number <= int(done["batch"]):
+        if number <= int(str(done["batch"])):
             return
         base = TableModel.load(path / str(done["saved"])) if done["saved"] else None
         first = base is None
