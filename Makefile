@@ -6,10 +6,10 @@ INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints
 READY := $(VENV)/.ready
 DEV_READY := $(VENV)/.ready-dev
 PEERS := .venv-peers
-PEERS_INSTALL := $(PEERS)/bin/pip install --quiet --disable-pip-version-check -c constraints-peers.txt
+PEERS_INSTALL := $(PEERS)/bin/pip install --quiet --disable-pip-version-check -c constraints.txt
 PEERS_READY := $(PEERS)/.ready
 COMPAT := .venv-compat
-COMPAT_INSTALL := $(COMPAT)/bin/pip install --quiet --disable-pip-version-check -c constraints-compat.txt
+COMPAT_INSTALL := $(COMPAT)/bin/pip install --quiet --disable-pip-version-check -c constraints.txt
 COMPAT_READY := $(COMPAT)/.ready
 
 .PHONY: demo test lint bench bench-all bench-peers attack peers compat compat-bench compat-env clean
@@ -47,7 +47,7 @@ bench-peers: $(COMPAT_READY)
 peers: $(PEERS_READY)
 	$(PEERS)/bin/python -m smartcl.paper.peers.suite
 
-$(PEERS_READY): pyproject.toml constraints.txt constraints-peers.txt
+$(PEERS_READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(PEERS)
 	$(PEERS_INSTALL) torch==2.13.0
 	$(PEERS_INSTALL) -e . river pandas sortedcontainers tqdm pytest
@@ -66,7 +66,7 @@ compat-env: $(COMPAT_READY)
 
 # torchvision's wheel is built for another build of torch: its compiled operators, which two of its modules describe, are
 # left out, and so are those modules. Nothing here uses them.
-$(COMPAT_READY): pyproject.toml constraints.txt constraints-compat.txt
+$(COMPAT_READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(COMPAT)
 	$(COMPAT_INSTALL) torch==2.13.0
 	$(COMPAT_INSTALL) --no-deps avalanche-lib torchvision
@@ -84,7 +84,7 @@ $(READY): pyproject.toml constraints.txt
 	touch $@
 
 $(DEV_READY): $(READY)
-	$(INSTALL) -e '.[dev,onnx,paper,parquet,ray,tensorboard,zstd]'
+	$(INSTALL) -e '.[dev,onnx,paper,parquet,ray,zstd]'
 	touch $@
 
 clean:

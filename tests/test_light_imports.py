@@ -18,7 +18,7 @@ BENEATH_MEMORY = {
 MOST_MODULES = 33
 
 TOOLS_AND_PAPER = ("smartcl.cli", "smartcl.events", "smartcl.files", "smartcl.paper")
-NOT_FOR_EVERYBODY = {"matplotlib", "onnx", "piqp", "pyarrow", "ray", "river", "rich", "tensorboardX", "typer"}
+NOT_FOR_EVERYBODY = {"onnx", "piqp", "pyarrow", "ray", "river", "rich", "typer"}
 
 
 def loaded(before: str, statement: str) -> set[str]:

@@ -241,12 +241,13 @@ def outputs(folder: Path) -> Iterator[CommandLine]:
     (folder / "file.txt").write_text("a file")
     for name, path in wrong.items():
         yield CommandLine(f"out: {name}", (*good, "--out", str(path)))
-        yield CommandLine(f"tensorboard: {name}", (*QUICK_RUN, "--noise", "pink", "--tensorboard", str(path)))
         yield CommandLine(f"keywords: {name}", (*QUICK_RUN, "--keywords", str(path)))
         yield CommandLine(f"picture: {name}", ("demo", "--out", str(path), "--memory", "nothing"))
         yield CommandLine(f"report: {name}", ("report", "--results", str(folder / "other"), "--out", str(path)))
         if name not in ("something else", "nothing"):  # there a page can be written
-            yield CommandLine(f"page: {name}", ("results", str(path / "x"), "--results", str(folder / "nowhere")))
+            yield CommandLine(
+                f"page: {name}", ("report", "--markdown", str(path / "x"), "--results", str(folder / "nowhere"))
+            )
     yield CommandLine("out: markup", (*good, "--out", str(folder / "[/red]model")))
     yield CommandLine("out: as JSON", (*good, "--out", str(folder / "größer"), "--json"))
 
@@ -262,7 +263,6 @@ def plain(folder: Path) -> Iterator[CommandLine]:
         yield CommandLine(f"{command} with too many", (command, *("surplus",) * 50))
     yield CommandLine("version and more", ("--version", "run"))
     yield CommandLine("all with a row", ("reproduce", "all", "--row", "er"))
-    yield CommandLine("show with events", ("reproduce", "table1", "--show", "--tensorboard", str(folder / "events")))
     for seeds in ("0", "-1", "1001", "100000000", "1" * 400, "one", "1.5"):
         yield CommandLine(f"seeds {seeds[:12]}", ("reproduce", "table1", "--show", "--seeds", seeds))
     for options in (

@@ -21,7 +21,7 @@ from smartcl.cli.usage import UsageError
 #: is loaded in a moment; what the command works with is loaded when it is called (``cli/loading.py``).
 COMMANDS = (
     *("demo", "events", "evaluate", "forget", "inspect", "methods", "predict", "train", "watch"),
-    *("run", "reproduce", "results", "report"),
+    *("run", "reproduce", "report"),
 )
 
 

@@ -43,7 +43,7 @@ def events(
     """Forecast events at each place from keyword counts, with a backtest that never looks ahead."""
     with loading():
         from smartcl.cli.live_bars import bar_for, live_bars
-        from smartcl.events.files import ColumnNames
+        from smartcl.events.event_files import ColumnNames
         from smartcl.events.forecast import check_folder
         from smartcl.events.prepare import EventSpec, prepare_forecast
     with arguments_checked():
@@ -66,7 +66,7 @@ def events(
 
 
 def _day(option: str, text: str) -> dt.date:
-    from smartcl.files.table_columns import day_of
+    from smartcl.events.event_columns import day_of
 
     try:
         return day_of(text)

@@ -37,8 +37,5 @@ def reproduce(
     ] = False,
     as_json: AsJson = False,
     data: Data = None,
-    tensorboard: Annotated[
-        Path | None, typer.Option(help="A folder for TensorBoard event files, one for each run that is there.")
-    ] = None,
 ) -> None:
     """Make the runs of a table or figure that are missing, then print it with the published values."""

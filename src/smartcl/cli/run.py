@@ -24,6 +24,5 @@ def run(
     keywords: Annotated[
         Path | None, typer.Option(help="A folder for the strongest keywords after each task: a CSV file and a picture.")
     ] = None,
-    tensorboard: Annotated[Path | None, typer.Option(help="A folder for a TensorBoard event file of the run.")] = None,
 ) -> None:
     """Learn one stream with one method and show the result."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from smartcl.events.calendar import EventDays
-from smartcl.events.files import ColumnNames
+from smartcl.events.event_files import ColumnNames
 from smartcl.events.model import EventModel
 from smartcl.events.scores import ForecastScores, auc_within_places, scores_by_place
 from smartcl.events.walk_forward import Walk

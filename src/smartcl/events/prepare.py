@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from smartcl.events.calendar import EventDays, EventStream
-from smartcl.events.files import ColumnNames, read_event_days
+from smartcl.events.event_files import ColumnNames, read_event_days
 from smartcl.events.forecast import EventForecast
 from smartcl.events.model import EventModel
 from smartcl.events.suspects import suspects

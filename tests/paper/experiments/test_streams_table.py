@@ -62,7 +62,7 @@ def test_a_peers_key_is_of_its_release_and_of_the_rows_learned():
 
 
 def test_the_peers_environment_installs_the_releases_that_keys_name():
-    pins = (ROOT / "constraints-peers.txt").read_text() + (ROOT / "constraints.txt").read_text()
+    pins = (ROOT / "constraints.txt").read_text()
     for peer in PEERS.values():
         assert "{}=={}\n".format(*peer.package) in pins
     assert f"River {PEERS['river-arf'].package[1]}" == SUITE["led"].maker

@@ -36,7 +36,7 @@ def test_the_page_reads_every_seed_that_is_there(tmp_path, capsys):
     for seed in (0, 17):
         spec = TABLES["table5"].spec(row_of("table5", "GEM"), "300", seed)
         ResultFolder(folder).save(spec, made(spec, 80.0 + seed))
-    assert call(["results", str(page), "--results", str(folder)]) == 0
+    assert call(["report", "--markdown", str(page), "--results", str(folder)]) == 0
     assert "| GEM | 88.50 ± 12.02 (2)<br>*88.93* |" in page.read_text()
 
 

@@ -12,7 +12,6 @@ from smartcl.cli.live_bars import live_bars
 from smartcl.cli.screen import screen
 from smartcl.cli.usage import arguments_checked, failure_of
 from smartcl.cli.visible import tell
-from smartcl.errors import extra
 from smartcl.files.outputs import check_file
 from smartcl.memory import format_bytes
 from smartcl.paper.experiments.engines.local import LocalEngine, Step
@@ -20,6 +19,7 @@ from smartcl.paper.experiments.run import prepare_run, run
 from smartcl.paper.experiments.spec import RunSpec
 from smartcl.paper.experiments.sweep import results_of
 from smartcl.paper.report.demo_figure import draw_comparison
+from smartcl.persistence import write_file
 
 DATASET = "disjoint-mnist"
 METHODS = {"er": "plain replay", "smart": "SMART"}
@@ -29,10 +29,9 @@ PARAMETERS: tuple[tuple[str, Any], ...] = ()
 def demo(memory: str, seed: int, out: Path, data: Path | None) -> None:
     """Run both, print a table and draw a picture."""
     with arguments_checked():
-        if out.suffix.lower() != ".png":
-            raise ValueError(f"--out must end in .png, got {out}")
+        if out.suffix.lower() != ".svg":
+            raise ValueError(f"--out must end in .svg, got {out}")
         check_file(out)
-        extra("matplotlib", "paper")
         specs = [RunSpec(DATASET, method, memory, seed=seed, parameters=PARAMETERS) for method in METHODS]
         for spec in specs:
             prepare_run(spec, data)
@@ -44,7 +43,7 @@ def demo(memory: str, seed: int, out: Path, data: Path | None) -> None:
 
         made = results_of(specs, LocalEngine(len(specs), watch), partial(run, data_dir=data))
         results = dict(zip(METHODS.values(), made, strict=True))
-    failure = failure_of(lambda: draw_comparison(results, out))
+    failure = failure_of(lambda: write_file(out, draw_comparison(results).file().encode()))
     screen().print(_table(results))
     if failure is not None:
         raise failure

@@ -6,7 +6,6 @@ Nothing of the report is loaded before there is something to show or to draw.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -31,7 +30,6 @@ from smartcl.paper.experiments.results import ResultFolder
 from smartcl.paper.experiments.run import run
 from smartcl.paper.experiments.spec import RunSpec
 from smartcl.paper.experiments.sweep import missing, sweep
-from smartcl.paper.experiments.tensorboard import prepare_tensorboard, write_events
 from smartcl.paper.experiments.unseen_tables import FRESH_SEED
 
 
@@ -50,7 +48,6 @@ def reproduce(
     paired: bool,
     as_json: bool,
     data: Path | None,
-    tensorboard: Path | None,
 ) -> None:
     """Make the runs that are missing, then print the table or figure, and write its files."""
     with arguments_checked():
@@ -60,10 +57,6 @@ def reproduce(
             raise ValueError("--address is a Ray cluster's: it goes with --engine ray")
         if address is not None and workers is not None:
             raise ValueError("--workers is for this machine; a cluster makes as many runs at a time as it has CPUs")
-        if show and tensorboard is not None:
-            raise ValueError(
-                "--show writes nothing: 'smartcl report --tensorboard' writes the event files of what is there"
-            )
         if name == "all" and (rows or columns):
             raise ValueError("--row and --column go with one table or figure, not with all")
         artefacts = {
@@ -74,8 +67,6 @@ def reproduce(
             raise ValueError(f"{name} runs on this machine only: leave --engine out")
         if ablation is not None and data is not None:
             raise ValueError(f"{name} reads its data from the cache: set SMARTCL_DATA instead of --data")
-        if tensorboard is not None:
-            prepare_tensorboard(tensorboard)
     folder = ResultFolder(results)
     specs = _specs(artefacts, seeds)
     wanted = [] if show else missing(specs, folder)
@@ -84,7 +75,7 @@ def reproduce(
         for target in (results, *([out] if written else [])):
             if wanted or ablation is not None:
                 check_writable(target)
-        _check_extras(wanted, [artefacts[each] for each in written])
+        _check_extras(wanted)
         check_there(wanted, data)
     sources = sources_here({spec.dataset for spec in wanted}, data)
     if any(spec.source != sources.get(spec.dataset, spec.source) for spec in wanted):
@@ -103,13 +94,6 @@ def reproduce(
             _print(each, artefact, said[each], paired)
         if each in written:
             _write(each, said[each], out)
-    if tensorboard is not None:
-        found = {spec: folder.load(spec) for spec in dict.fromkeys(specs)}
-        there = {spec: result for spec, result in found.items() if result is not None and "accuracy_per_task" in result}
-        for spec, result in there.items():
-            write_events({**result, "spec": spec.as_dict()}, tensorboard)
-        runs = "1 run" if len(there) == 1 else f"{len(there)} runs"
-        print(f"written: event files of {runs} below {tensorboard}", file=sys.stderr)
     for made, reason in failed.items():
         say(f"failed: {made}: {reason}")
     if failed:
@@ -145,12 +129,10 @@ def _run(specs: list[RunSpec], results: ResultFolder, engine: Engine, data: Path
         return sweep(specs, results, engine, finished, partial(run, data_dir=data))
 
 
-def _check_extras(wanted: list[RunSpec], written: Iterable[Artefact]) -> None:
-    """Before the first run: what its method and the pictures at the end need is installed."""
+def _check_extras(wanted: list[RunSpec]) -> None:
+    """Before the first run: what its method needs is installed."""
     if any(spec.method == "gss-iqp" for spec in wanted):
         extra("piqp", "paper")
-    if any(artefact.drawn for artefact in written):
-        extra("matplotlib", "paper")
 
 
 def _print(name: str, artefact: Artefact, data: dict[str, Any], paired: bool) -> None:

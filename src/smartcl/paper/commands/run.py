@@ -9,9 +9,8 @@ from rich.table import Table
 
 from smartcl.cli.live_bars import bar_for, live_bars
 from smartcl.cli.screen import screen
-from smartcl.cli.usage import arguments_checked, assignments, failure_of, json_text, one_thread
+from smartcl.cli.usage import arguments_checked, assignments, json_text, one_thread
 from smartcl.cli.visible import tell
-from smartcl.errors import extra
 from smartcl.files.outputs import check_writable
 from smartcl.memory import format_bytes
 from smartcl.paper.datasets.registry import DATASETS
@@ -19,7 +18,6 @@ from smartcl.paper.experiments.keywords import KeywordStudy
 from smartcl.paper.experiments.measures import SCORES, format_value
 from smartcl.paper.experiments.run import prepare_run
 from smartcl.paper.experiments.spec import RunSpec
-from smartcl.paper.experiments.tensorboard import prepare_tensorboard, write_events
 
 #: More tasks than this are summed up.
 MANY_TASKS = 15
@@ -35,33 +33,26 @@ def run(
     data: Path | None,
     as_json: bool,
     keywords: Path | None,
-    tensorboard: Path | None,
 ) -> None:
     """Learn the stream, print the result, write what was asked for."""
     with arguments_checked():
         spec = RunSpec.of(
             assignments(settings or []), dataset=dataset, method=method, memory=memory, noise=noise, seed=seed
         )
-        if tensorboard is not None:
-            prepare_tensorboard(tensorboard)
         if keywords is not None:
             check_writable(keywords)
-            extra("matplotlib", "paper")
         prepared = prepare_run(spec, data)
         if keywords is not None and not prepared.stream.spec.sparse:
             raise ValueError(f"--keywords is for streams of keywords, and {dataset} has none")
     one_thread()
     with live_bars() as bars:
         result = prepared.run(bar_for(bars, method))
-    failure = None if tensorboard is None else failure_of(lambda: write_events(result, tensorboard))
     if as_json:
         print(json_text(result))
     else:
         _show(result)
     if keywords is not None:
         _show_keywords(result, keywords / f"keywords-{dataset}", as_json)
-    if failure is not None:
-        raise failure
 
 
 def _show_keywords(result: dict[str, Any], stem: Path, as_json: bool) -> None:

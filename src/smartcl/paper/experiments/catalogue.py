@@ -51,21 +51,16 @@ class Artefact:
     routine: bool = True
     ablation: Ablation | None = None
 
-    @property
-    def drawn(self) -> bool:
-        """It is a picture."""
-        return "svg" in self.files
 
-
-PICTURE = ("csv", "svg", "png")
+PICTURE = ("csv", "svg")
 
 FIGURES: dict[str, Artefact] = {
     "keywords": Artefact((KEYWORD_RUNS,), keyword_data, PICTURE),
     "figure-samples": Artefact((HELD_RUNS,), samples_data, PICTURE),
-    "figure-bytes": Artefact((BYTES_RUNS,), bytes_data, ("csv", "svg")),
-    "figure-sensitivity": Artefact((ALONG_ALPHA, ALONG_BETA), sensitivity_data, ("csv", "svg")),
+    "figure-bytes": Artefact((BYTES_RUNS,), bytes_data, PICTURE),
+    "figure-sensitivity": Artefact((ALONG_ALPHA, ALONG_BETA), sensitivity_data, PICTURE),
     "theory": Artefact((THEORY_RUNS,), theory_data, PICTURE),
-    "streams": Artefact((STREAM_RUNS,), streams_data, ("csv", "svg"), routine=False),
+    "streams": Artefact((STREAM_RUNS,), streams_data, PICTURE, routine=False),
     "table3-tuning": Artefact((STRENGTH_RUNS,), strength_data, ("json",), routine=False),
     "events-tuning": Artefact((STEP_RUNS,), step_data, routine=False),
     "ablation-ensemble": Artefact((), routine=False, ablation=Ablation()),

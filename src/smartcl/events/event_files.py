@@ -14,7 +14,7 @@ from scipy import sparse
 from smartcl.data.batch import Ints
 from smartcl.events.calendar import EventDays
 from smartcl.events.counts import count_table
-from smartcl.files.table_columns import Column, count_of, day_of, read_columns, text_of
+from smartcl.events.event_columns import EventColumn, count_of, day_of, read_columns, text_of
 
 #: A longer calendar, or more days in a row without counts, have a mistyped date in them.
 MOST_DAYS = 36_525
@@ -65,7 +65,7 @@ def read_event_days(counts: Path, events: Path, names: ColumnNames) -> EventDays
     return EventDays(date.fromordinal(first), places, keywords, count_table(table), happened)
 
 
-def _day_numbers(when: Column) -> Ints:
+def _day_numbers(when: EventColumn) -> Ints:
     """The day of each row as a number; refused if they lie too far apart to be of one calendar."""
     day_of_code = np.array([day.toordinal() for day in when.parsed(day_of)])
     day_of_row = day_of_code[when.codes]
@@ -107,7 +107,7 @@ def _inside(path: Path, names: ColumnNames, places: tuple[str, ...], first: date
     return its_day[inside], its_place[inside]
 
 
-def _named(column: Column) -> tuple[tuple[str, ...], Ints]:
+def _named(column: EventColumn) -> tuple[tuple[str, ...], Ints]:
     """The distinct names in order, and each row's position among them."""
     names, position = np.unique(np.array(column.parsed(text_of), dtype=object), return_inverse=True)
     return tuple(names.tolist()), position[column.codes]
