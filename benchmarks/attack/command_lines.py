@@ -145,16 +145,18 @@ def results(rng: random.Random, folder: Path) -> Iterator[CommandLine]:
     specs = TABLES["table1"].specs(1)
     for name, text in odd_results(rng).items():
         where = folder / "results" / name.replace(" ", "-")
-        for spec in specs[:: len(specs) // 5]:
-            path = ResultFolder(where).path(spec)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(text if isinstance(text, bytes) else text.replace('"SPEC"', spec_text(spec)).encode())
+        where.mkdir(parents=True, exist_ok=True)
+        lines = [
+            text if isinstance(text, bytes) else text.replace('"SPEC"', spec_text(spec)).replace("\n", " ").encode()
+            for spec in specs[:: len(specs) // 5]
+        ]
+        ResultFolder(where).file(specs[0].dataset).path.write_bytes(b"\n".join(lines))
         yield CommandLine(
             f"results: {name}", ("reproduce", "table1", "--show", "--seeds", "1", "--results", str(where))
         )
         if rng.random() < 0.4:  # a report takes longer than the rest
             yield CommandLine(f"report of: {name}", ("report", "--results", str(where), "--out", f"{where}-report"))
-    ResultFolder(folder / "results" / "folder").path(specs[0]).mkdir(parents=True)
+    ResultFolder(folder / "results" / "folder").file(specs[0].dataset).path.mkdir(parents=True)
     for name, command in (("results: folder", ("reproduce", "table1", "--show")), ("report of: folder", ("report",))):
         yield CommandLine(name, (*command, "--results", str(folder / "results" / "folder")))
     for name in ("keywords", "theory", "figure-samples", "figure-sensitivity", "table3-tuning", "events-tuning"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +25,8 @@ from smartcl.paper.experiments.ensemble_ablation import (
     Scores,
     read_runs,
     read_stream,
+    run_file,
     worth_of,
-    write_runs,
 )
 
 TINY = ("left", "right")
@@ -74,7 +75,7 @@ def test_a_run_that_is_there_is_not_made_again(
     monkeypatch.setattr(ensemble_ablation, "run", counted)
     with pytest.raises(KeyboardInterrupt):
         ablation.make(tmp_path, None, 1, quiet)
-    assert set(read_runs(tmp_path / FILE)) == set(made[:3])
+    assert set(read_runs(tmp_path)) == set(made[:3])
     stopped = made.copy()
     ablation.make(tmp_path, None, 1, quiet)
     assert made[4:] == [key for key in ablation.asked() if key.stream in TINY and key not in stopped[:3]]
@@ -87,16 +88,16 @@ def test_a_run_that_is_there_is_not_made_again(
 def test_a_damaged_line_is_a_run_not_made(tmp_path: Path) -> None:
     path, scores = tmp_path / FILE, Scores(90.0, 0.1, 0.02, 1.0)
     runs: Runs = {Key("moons", variant, 100): scores for variant in THREE}
-    write_runs(path, runs)
-    assert read_runs(path) == runs
+    run_file(tmp_path).add(*({**key._asdict(), **asdict(each)} for key, each in runs.items()))
+    assert read_runs(tmp_path) == runs
     lines = path.read_text().splitlines()
     path.write_text("\n".join([lines[0], lines[1][:30], "[1]", lines[2]]))
-    assert list(read_runs(path)) == [sorted(runs)[0], sorted(runs)[2]]
+    assert list(read_runs(tmp_path)) == [sorted(runs)[0], sorted(runs)[2]]
     assert read_runs(tmp_path / "nothing") == {}
 
 
 def test_a_line_says_what_was_run_and_what_came_of_it(tmp_path: Path) -> None:
-    write_runs(tmp_path / FILE, {Key("moons", "all", 100): Scores(93.2, 0.17, 0.008, 1.3)})
+    run_file(tmp_path).add({**Key("moons", "all", 100)._asdict(), **asdict(Scores(93.2, 0.17, 0.008, 1.3))})
     assert json.loads((tmp_path / FILE).read_text()) == {
         **{"stream": "moons", "variant": "all", "seed": 100},
         **{"accuracy": 93.2, "log_loss": 0.17, "calibration_error": 0.008, "cpu_seconds": 1.3},
@@ -113,7 +114,7 @@ def test_a_run_that_fails_stops_no_other(ablation: Ablation, tmp_path: Path, mon
     problems = ablation.make(tmp_path, None, 1, quiet)
     assert problems.left_out == {"nowhere": "no source has it"}
     assert problems.failed == {Key(name, "snapshots", FIRST_SEED): "FloatingPointError: overflow" for name in TINY}
-    assert len(read_runs(tmp_path / FILE)) == 4
+    assert len(read_runs(tmp_path)) == 4
 
 
 def test_rows_after_the_end_alone_are_scored_where_there_are_any() -> None:
@@ -132,7 +133,7 @@ def test_workers_make_the_runs_that_this_process_makes(tmp_path: Path) -> None:
     small = Ablation(("all", "member: network"), ("digits-by-class",), seeds=1)
     for workers in (1, 2):
         assert small.make(tmp_path / str(workers), None, workers, quiet).failed == {}
-    here, there = (read_runs(tmp_path / str(workers) / FILE) for workers in (1, 2))
+    here, there = (read_runs(tmp_path / str(workers)) for workers in (1, 2))
     assert here.keys() == there.keys() == set(small.asked())
     assert all(here[key].accuracy == there[key].accuracy for key in here)
 
@@ -215,7 +216,7 @@ def test_the_command_runs_once_and_prints_the_table(
     assert "names of numbers" in said.out
     assert "nowhere is left out: no source has it" in said.err
     assert "6/6 right without snapshots, seed 100: " in said.err
-    assert len(read_runs(tmp_path / FILE)) == 6
+    assert len(read_runs(tmp_path)) == 6
     monkeypatch.setattr(ensemble_ablation, "run", lambda key: pytest.fail(f"ran {key}"))
     assert reproduced(tmp_path, "--json") == 0
     data: dict[str, Any] = json.loads(capsys.readouterr().out)
@@ -238,7 +239,7 @@ def test_show_runs_and_writes_nothing(
 @pytest.mark.usefixtures("ablation")
 def test_a_part_of_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert reproduced(tmp_path, "--row", "snapshots", "--column", "right") == 0
-    assert list(read_runs(tmp_path / FILE)) == [Key("right", name, FIRST_SEED) for name in ("all", "snapshots")]
+    assert list(read_runs(tmp_path)) == [Key("right", name, FIRST_SEED) for name in ("all", "snapshots")]
     capsys.readouterr()
     for wrong, said in (
         (("--row", "snapshot"), "ablation-ensemble has no row 'snapshot'"),

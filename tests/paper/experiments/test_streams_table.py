@@ -104,7 +104,7 @@ def test_the_command_says_it_once_before_any_run(tmp_path, data_dir, monkeypatch
         assert call([*arguments, *wanted, "--data", str(data_dir)]) == 1
         [line] = capsys.readouterr().err.splitlines()
         assert said in line
-    assert not list(tmp_path.rglob("*.json"))
+    assert not list(tmp_path.rglob("*.jsonl"))
 
 
 @pytest.fixture

@@ -10,7 +10,8 @@ from made_results import made, row_of, save
 
 from smartcl.cli.app import call
 from smartcl.paper.experiments.catalogue import TABLES
-from smartcl.paper.experiments.results import ResultFolder
+from smartcl.paper.experiments.ensemble_ablation import FILE as ABLATION
+from smartcl.paper.experiments.results import ResultFolder, place_of
 from smartcl.paper.experiments.spec import RunSpec
 from smartcl.paper.report.explanations import EXPLANATIONS
 from smartcl.paper.report.loaded_runs import Runs
@@ -66,8 +67,14 @@ def test_every_table_on_the_page_is_explained():
     assert {table.name for table in SHOWN} == EXPLANATIONS.keys()
 
 
-def test_every_result_file_belongs_to_its_spec():
-    for path in (ROOT / "results").rglob("*.json"):
-        spec = json.loads(path.read_text())["spec"]
-        assert spec["method"] == path.parent.name
-        assert RunSpec.of(spec.pop("parameters"), **spec).key == path.stem, f"stale: {path}"
+def test_every_committed_run_belongs_to_its_spec_and_stands_in_its_place():
+    assert not list((ROOT / "results").rglob("*.json"))
+    for path in (ROOT / "results").glob("*.jsonl"):
+        if path.name == ABLATION:
+            continue
+        lines = [json.loads(line) for line in path.read_text().splitlines()]
+        assert lines == sorted(lines, key=place_of)
+        for line in lines:
+            spec = line["spec"]
+            assert spec["dataset"] == path.stem
+            assert RunSpec.of(spec.pop("parameters"), **spec).key == line["key"], f"stale: {line['key']} in {path}"

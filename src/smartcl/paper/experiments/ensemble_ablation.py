@@ -12,7 +12,6 @@ file, one line of JSON each. A run that is there is not made again: remove the f
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import time
@@ -36,9 +35,9 @@ from smartcl.paper.datasets.development_streams import DEVELOPMENT_STREAMS, FIRS
 from smartcl.paper.experiments.engines.engine import reason_of
 from smartcl.paper.experiments.engines.worker import deaf_to_interrupts, quiet_worker
 from smartcl.paper.experiments.ensemble_variants import ALL, VARIANTS, numbers, replaced
+from smartcl.paper.experiments.run_lines import Line, RunLines
 from smartcl.paper.scores.prequential import BATCH_ROWS
 from smartcl.paper.scores.stream_scores import stream_scores
-from smartcl.persistence import write_file
 
 #: The file of all runs, in the folder of results.
 FILE = "ablation-ensemble.jsonl"
@@ -138,24 +137,27 @@ def attempt(key: Key) -> Outcome:
 # --- all runs and their file ------------------------------------------------------------------------------------------
 
 
-def read_runs(path: Path) -> Runs:
-    """The runs in the file; a line that is damaged counts as a run not made."""
-    runs: Runs = {}
-    for line in path.read_text().splitlines() if path.exists() else []:
-        try:
-            entry = json.loads(line)
-            scores = Scores(*(float(entry[each.name]) for each in fields(Scores)))
-            runs[Key(str(entry["stream"]), str(entry["variant"]), int(entry["seed"]))] = scores
-        except (ValueError, KeyError, TypeError):
-            continue
-    return runs
+def run_file(folder: Path) -> RunLines[Key]:
+    """The file of all runs in the folder of results."""
+    return RunLines(folder / FILE, key_of, lambda line: key_of(line) or ())
 
 
-def write_runs(path: Path, runs: Runs) -> None:
-    """The whole file in one stroke: whatever interrupts, no run that was there is lost."""
-    lines = [json.dumps({**key._asdict(), **asdict(runs[key])}, allow_nan=False) for key in sorted(runs)]
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_file(path, "".join(f"{line}\n" for line in lines).encode())
+def key_of(line: Line) -> Key | None:
+    """Which run a line is of, if its entries are all there."""
+    try:
+        scores_of(line)
+        return Key(str(line["stream"]), str(line["variant"]), int(line["seed"]))
+    except (ValueError, KeyError, TypeError):
+        return None
+
+
+def scores_of(line: Line) -> Scores:
+    return Scores(*(float(line[each.name]) for each in fields(Scores)))
+
+
+def read_runs(folder: Path) -> Runs:
+    """The runs that are there."""
+    return {key: scores_of(line) for key, line in run_file(folder).read().items()}
 
 
 def outcomes(keys: Sequence[Key], workers: int | None) -> Iterator[tuple[Key, Outcome]]:
@@ -222,7 +224,8 @@ class Ablation:
 
     def make(self, folder: Path, seeds: int | None, workers: int | None, finished: Finished) -> Problems:
         """Make the runs that are missing, each saved as it finishes."""
-        runs, problems = read_runs(folder / FILE), Problems({}, {})
+        file, problems = run_file(folder), Problems({}, {})
+        runs = file.read()
         wanted = [key for key in self.asked(seeds) if key not in runs]
         specs: dict[str, InputSpec] = {}
         for stream in dict.fromkeys(key.stream for key in wanted):
@@ -233,8 +236,7 @@ class Ablation:
         wanted = [key for key in wanted if key.stream in specs and VARIANTS[key.variant].concerns(specs[key.stream])]
         for done, (key, outcome) in enumerate(outcomes(wanted, workers), start=1):
             if isinstance(outcome, Scores):
-                runs[key] = outcome
-                write_runs(folder / FILE, runs)
+                file.add({**key._asdict(), **asdict(outcome)})
             else:
                 problems.failed[key] = outcome
             finished(key, outcome, done, len(wanted))
@@ -243,7 +245,7 @@ class Ablation:
     def data(self, folder: Path, seeds: int | None) -> dict[str, Any]:
         """What the runs that are there say, as plain values."""
         asked = set(self.asked(seeds))
-        runs = {key: scores for key, scores in read_runs(folder / FILE).items() if key in asked}
+        runs = {key: scores for key, scores in read_runs(folder).items() if key in asked}
         worths = [worth_of(variant, runs) for variant in self.variants if variant != ALL]
         return {
             "runs": len(runs),
