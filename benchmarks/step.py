@@ -17,7 +17,7 @@ from smartcl.learners.learner import Learner
 from smartcl.learners.sceptic import FULL_DOUBT, Sceptic
 from smartcl.network.denormals import flushed_denormals
 from smartcl.network.inputs import prepare
-from smartcl.paper.datasets import load_stream
+from smartcl.paper.datasets.dataset_registry import load_stream
 
 #: Steps a batch, as ``smart`` takes them by default; and of so many runs the median counts.
 STEPS, RUNS = 20, 5

@@ -35,7 +35,7 @@ from smartcl.cli.app import call
 from smartcl.learners.methods import find_method
 from smartcl.learners.registry import Registry
 from smartcl.network.mlp import MLP
-from smartcl.paper.experiments.spec import RunSpec
+from smartcl.paper.experiments.run_spec import RunSpec
 from smartcl.setting_kinds import Real
 from smartcl.settings import of_kind
 
@@ -276,7 +276,8 @@ def test_a_setting_must_have_a_kind() -> None:
 
 PLUGIN = """
 from smartcl import METHODS, Method
-from smartcl.learners.replay import ReplaySettings, er
+from smartcl.learners.method_settings import ReplaySettings
+from smartcl.learners.replay import er
 
 def build(spec, memory, settings, seed):
     '''Replay as another package has it.'''

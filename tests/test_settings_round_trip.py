@@ -18,7 +18,7 @@ from smartcl.estimator_input import own_settings
 from smartcl.fitted import Built
 from smartcl.learners.adaptive import usual_members
 from smartcl.learners.ensemble.ensemble import Ensemble
-from smartcl.paper.experiments.spec import RunSpec
+from smartcl.paper.experiments.run_spec import RunSpec
 from smartcl.selection.trusted import Trusted
 from smartcl.setting_kinds import Flag, Real, Whole, Widths
 from smartcl.settings import SETTINGS

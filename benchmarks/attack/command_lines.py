@@ -23,7 +23,7 @@ from smartcl.cli.one_line import LOG_COLUMNS
 from smartcl.learners.methods import METHODS
 from smartcl.paper.experiments.catalogue import TABLES
 from smartcl.paper.experiments.results import ResultFolder
-from smartcl.paper.experiments.spec import RunSpec
+from smartcl.paper.experiments.run_spec import RunSpec
 
 COMMANDS = ("demo", "run", "events", "methods", "reproduce", "results", "report")
 TINY = ("--set", "hidden=2", "--set", "iterations=1", "--memory", "2kB")

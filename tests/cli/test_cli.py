@@ -11,7 +11,7 @@ import pytest
 import smartcl
 from smartcl.cli.app import call
 from smartcl.learners.methods import METHODS
-from smartcl.paper.commands.run import _show
+from smartcl.paper.commands.run_command import _show
 
 TINY = ["--dataset", "disjoint-digits", "--set", "iterations=1", "--set", "hidden=8"]
 KEYS = {
@@ -140,8 +140,8 @@ def test_the_installed_command_runs():
 
 
 def test_the_demo_draws_and_tabulates(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("smartcl.paper.commands.demo.DATASET", "disjoint-digits")
-    monkeypatch.setattr("smartcl.paper.commands.demo.PARAMETERS", (("hidden", (8,)), ("iterations", 1)))
+    monkeypatch.setattr("smartcl.paper.commands.demo_command.DATASET", "disjoint-digits")
+    monkeypatch.setattr("smartcl.paper.commands.demo_command.PARAMETERS", (("hidden", (8,)), ("iterations", 1)))
     picture = tmp_path / "demo.svg"
     assert call(["demo", "--out", str(picture)]) == 0
     assert picture.read_text().startswith("<svg ")

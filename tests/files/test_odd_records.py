@@ -19,7 +19,7 @@ from smartcl.events.event_columns import read_columns
 from smartcl.files import csv_records as module
 from smartcl.files.columns import read_schema
 from smartcl.files.csv_records import csv_records
-from smartcl.files.forgetting import forget_in_folder, ids_in_file
+from smartcl.files.folder_forgetting import forget_in_folder, ids_in_file
 from smartcl.files.json_records import flattened, json_records
 from smartcl.persistence import load_state, save_state
 

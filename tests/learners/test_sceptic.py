@@ -11,11 +11,12 @@ from helpers import SMALL, assert_same_state, small_batches, small_spec
 from smartcl import Batch, InputSpec
 from smartcl.learners.learner import Labelled, Learner
 from smartcl.learners.losses import lessons
+from smartcl.learners.method_settings import Scepticism
 from smartcl.learners.methods import build_learner
 from smartcl.learners.recipe import Recipe
-from smartcl.learners.sceptic import FULL_DOUBT, Sceptic, Scepticism, Taught
+from smartcl.learners.sceptic import FULL_DOUBT, Sceptic, Taught
 from smartcl.network.inputs import prepare
-from smartcl.paper.datasets.registry import load_stream
+from smartcl.paper.datasets.dataset_registry import load_stream
 from smartcl.selection.reservoir import Reservoir
 
 RECIPE = Recipe((12,), lr=1e-2, iterations=3, replay=10)

@@ -17,12 +17,13 @@ from smartcl.cli.main import INTERRUPTED
 from smartcl.cli.one_line import note, say, verdict
 from smartcl.cli.usage import UsageError
 
-#: Every command: a function of this name in the module of this name. The module has the arguments and their help, and
-#: is loaded in a moment; what the command works with is loaded when it is called (``cli/loading.py``).
-COMMANDS = (
-    *("demo", "events", "evaluate", "forget", "inspect", "methods", "predict", "train", "watch"),
-    *("run", "reproduce", "report"),
-)
+#: Every command, a function of this name, and the module of ``cli`` that has it. The module has the arguments and their
+#: help, and is loaded in a moment; what the command works with is loaded when it is called (``cli/loading.py``).
+COMMANDS = {
+    **{name: name for name in ("demo", "events", "evaluate", "forget", "inspect")},
+    "methods": "list_methods",
+    **{name: name for name in ("predict", "train", "watch", "run", "reproduce", "report")},
+}
 
 
 def command_line() -> typer.Typer:
@@ -49,7 +50,7 @@ def one_command(name: str) -> typer.Typer:
 
 def function_of(name: str) -> Callable[..., None]:
     """The function behind a command."""
-    found: Callable[..., None] = getattr(import_module(f"smartcl.cli.{name}"), name)
+    found: Callable[..., None] = getattr(import_module(f"smartcl.cli.{COMMANDS[name]}"), name)
     return found
 
 

@@ -10,7 +10,7 @@ import typer
 from rich.table import Table
 
 from smartcl.cli.loading import loading
-from smartcl.cli.options import AsJson, Memory, MethodName, Seed, Settings
+from smartcl.cli.options import AsJson, Memory, MethodName, Seed, SettingsOption
 from smartcl.cli.screen import screen, shown
 from smartcl.cli.usage import arguments_checked, assignments, failure_of, json_text, one_thread
 from smartcl.cli.visible import tell
@@ -31,7 +31,7 @@ def events(
     horizon: Annotated[int, typer.Option(min=1, help="Forecast an event within so many days.")] = 1,
     memory: Memory = "1MB",
     method: MethodName = "smart",
-    settings: Settings = None,
+    settings: SettingsOption = None,
     seed: Seed = 0,
     test_from: Annotated[
         str | None, typer.Option(metavar="DATE", help="The first day whose forecasts are scored; else after a third.")

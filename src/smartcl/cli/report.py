@@ -10,7 +10,7 @@ import typer
 from smartcl.cli.loading import done_by
 
 
-@done_by("smartcl.paper.commands.report:report")
+@done_by("smartcl.paper.commands.report_command:report")
 def report(
     results: Annotated[Path, typer.Option(exists=True, file_okay=False, help="Where the results are.")] = Path(
         "results"

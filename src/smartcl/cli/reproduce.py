@@ -8,10 +8,10 @@ from typing import Annotated, Literal
 import typer
 
 from smartcl.cli.loading import done_by
-from smartcl.cli.options import AsJson, Data
+from smartcl.cli.options import AsJson, DataOption
 
 
-@done_by("smartcl.paper.commands.reproduce:reproduce")
+@done_by("smartcl.paper.commands.reproduce_command:reproduce")
 def reproduce(
     name: Annotated[
         str, typer.Argument(help="A table or figure, such as table1, or all; an unknown name lists the known ones.")
@@ -36,6 +36,6 @@ def reproduce(
         bool, typer.Option("--paired", help="Also print paired differences with their 95% intervals.")
     ] = False,
     as_json: AsJson = False,
-    data: Data = None,
+    data: DataOption = None,
 ) -> None:
     """Make the runs of a table or figure that are missing, then print it with the published values."""

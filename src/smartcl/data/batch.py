@@ -16,6 +16,8 @@ Rows: TypeAlias = "torch.Tensor | sparse.csr_array[Any, tuple[int, int]]"
 
 Ints: TypeAlias = NDArray[np.int64]
 Bools: TypeAlias = NDArray[np.bool_]
+Floats: TypeAlias = NDArray[np.float32]
+Doubles: TypeAlias = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ baseline", NeurIPS 2020.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import ClassVar, NamedTuple
 
 import torch
@@ -16,9 +15,8 @@ import torch.nn.functional as F
 from smartcl.data.batch import Batch, Ints
 from smartcl.data.spec import InputSpec
 from smartcl.learners.extra_columns import logits_column, widen_logits
-from smartcl.learners.factory import Method
 from smartcl.learners.learner import Labelled, Learner
-from smartcl.learners.recipe import Training
+from smartcl.learners.method_settings import DERSettings
 from smartcl.learners.weights import weight_of, weighted_cross_entropy
 from smartcl.memory.schematic_memory import ExtraColumns, Observation
 from smartcl.network.inputs import Prepared
@@ -38,16 +36,6 @@ def dark_distance(logits: torch.Tensor, stored: torch.Tensor) -> torch.Tensor:
     """
     known = ~stored.isneginf()
     return F.mse_loss(logits[:, : stored.shape[1]][known].clamp(-LARGEST, LARGEST), stored[known])
-
-
-@dataclass(frozen=True)
-class DERSettings(Training):
-    """Those of a recipe, and the strengths of the stored logits and of the stored labels."""
-
-    joint: bool = field(default=True, init=False)
-    alpha: float = 0.5
-    beta: float = 1.0
-    whole: bool = True
 
 
 class Dark(NamedTuple):
@@ -111,6 +99,3 @@ class DERpp(StoredLogits):
 def derpp(spec: InputSpec, memory: str | int, settings: DERSettings, seed: int = 0) -> Learner:
     """Replay with stored logits and labels from a reservoir (Buzzega et al. 2020)."""
     return DERpp(spec, memory, settings, seed)
-
-
-METHODS = {"der++": Method(derpp, DERSettings(), "Buzzega et al. 2020")}

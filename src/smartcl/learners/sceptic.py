@@ -8,7 +8,6 @@ stream and grows with the noise.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +18,7 @@ from smartcl.data.batch import Batch, Ints
 from smartcl.learners.class_counts import overstated, standing
 from smartcl.learners.learner import Labelled, Learner
 from smartcl.learners.losses import by_logit, exponents, lesson_slope, lessons, robust_slope, targets
-from smartcl.learners.recipe import Training
+from smartcl.learners.method_settings import Scepticism
 from smartcl.learners.weights import narrowed_samples, take_samples, weight_of, weighted
 from smartcl.memory import SampleStore
 from smartcl.memory.grading import Judge
@@ -38,21 +37,6 @@ DOUBT_SAMPLES = 500
 MAY_ROUND = 0.5
 #: A batch is replayed with so many stored samples, drawn anew for each: it costs the same however large the memory is.
 ROTATION = 600
-
-
-@dataclass(frozen=True)
-class Scepticism(Training):
-    """A recipe, and how a learner guards against wrong labels and forgetting; all zero: not at all."""
-
-    #: Share of the input values dropped in training.
-    dropout: float = 0.3
-    #: The exponent ``q`` of the robust loss under full doubt.
-    robust: float = 0.7
-    #: Strength of the averaged network as a teacher of replayed samples, without doubt.
-    distill: float = 3.0
-    #: The numbers in which networks multiply as they learn: ``float32``, ``bfloat16``, or ``auto``, the latter where
-    #: the processor is made for it and labels are believed. None: ``float32``.
-    arithmetic: str | None = None
 
 
 class Taught(NamedTuple):

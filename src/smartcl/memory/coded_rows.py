@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from smartcl.data.batch import Bools, Ints, Rows
-from smartcl.memory.nonzeros import Floats, Nonzeros, bytes_of, narrow, nonzeros_of, pieces, spans
+from smartcl.data.batch import Bools, Floats, Ints, Rows
+from smartcl.memory.nonzeros import Nonzeros, bytes_of, narrow, nonzeros_of, pieces, spans
 from smartcl.memory.packed_rows import SPARSE_CELLS
 from smartcl.memory.row_bytes import Encoded, columns_of, decode_nonzeros, encode, fault_in
 from smartcl.memory.row_code import RowCode

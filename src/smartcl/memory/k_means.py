@@ -7,8 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from smartcl.data.batch import Bools, Ints
-from smartcl.memory.nonzeros import Floats
+from smartcl.data.batch import Bools, Floats, Ints
 
 #: Rounds of k-means; in one dimension more change nothing that can be measured.
 ROUNDS = 20

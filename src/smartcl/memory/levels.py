@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from smartcl.data.batch import Ints
+from smartcl.data.batch import Floats, Ints
 from smartcl.memory.k_means import centres, more_centres
-from smartcl.memory.nonzeros import Floats, Nonzeros
+from smartcl.memory.nonzeros import Nonzeros
 from smartcl.saved import Saved
 
 #: Exact values can be levels too, while there are no more different ones than these.

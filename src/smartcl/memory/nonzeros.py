@@ -11,10 +11,8 @@ import torch
 from numpy.typing import NDArray
 from scipy import sparse
 
-from smartcl.data.batch import Bools, Ints, Rows
+from smartcl.data.batch import Bools, Floats, Ints, Rows
 from smartcl.memory.schema import Bytes, Schema
-
-Floats = NDArray[np.float32]
 
 #: Rows are made whole so many cells at a time, whatever the size of the batch or of the memory.
 PIECE_CELLS = 2**22

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from smartcl.data.batch import Bools, Ints, Rows
-from smartcl.memory.nonzeros import Floats, Nonzeros, bytes_of, nonzeros_of, pieces
+from smartcl.data.batch import Bools, Floats, Ints, Rows
+from smartcl.memory.nonzeros import Nonzeros, bytes_of, nonzeros_of, pieces
 from smartcl.memory.row_bytes import Encoded, decode_dense, decode_nonzeros, encode, fault_in
 from smartcl.memory.schema import Bytes, Schema
 from smartcl.saved import Saved

@@ -13,7 +13,7 @@ from smartcl.data.batch import Ints
 from smartcl.memory.nonzeros import narrow
 from smartcl.memory.store import SampleStore
 
-Scores = NDArray[np.float32]
+SelectorScores = NDArray[np.float32]
 
 #: The share of its room that a memory may leave empty for the sake of the order of samples.
 MOST_LEFT = 1 / 8
@@ -45,7 +45,7 @@ class Pool:
 
     sizes: Ints
     labels: Ints
-    scores: Scores
+    scores: SelectorScores
     n_memory: int
     geometry: Any
     extra: Mapping[str, NDArray[Any]] = field(default_factory=dict)
@@ -84,7 +84,7 @@ class Selection:
     """Which candidates stay (ascending positions), and their scores from now on."""
 
     keep: Ints
-    scores: Scores
+    scores: SelectorScores
 
 
 class Selector(Protocol):
@@ -98,7 +98,7 @@ class Selector(Protocol):
     def select(self, pool: Pool, room: int, rng: np.random.Generator) -> Selection: ...
 
 
-def sorted_by(keys: Scores, *groups: NDArray[Any]) -> Ints:
+def sorted_by(keys: SelectorScores, *groups: NDArray[Any]) -> Ints:
     """Positions by the last group, within it by the one before, and at last by key; equals stay in order.
 
     This is ``np.lexsort((keys, *groups))`` with groups that are bools or whole numbers, in passes of sixteen bits where

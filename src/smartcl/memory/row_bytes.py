@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from smartcl.data.batch import Ints
-from smartcl.memory.nonzeros import Floats, Nonzeros, nonzeros_of_dense, pieces, spans
+from smartcl.data.batch import Floats, Ints
+from smartcl.memory.nonzeros import Nonzeros, nonzeros_of_dense, pieces, spans
 from smartcl.memory.row_formats import (
     ID_DTYPES,
     VALUE_DTYPES,

@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 from smartcl.data.batch import Bools, Ints, Rows
 from smartcl.memory.budget import Budget, format_bytes
 from smartcl.memory.coded_rows import CodedRows, in_code
-from smartcl.memory.columns import Columns, Labels
 from smartcl.memory.levels import Levels
 from smartcl.memory.packed_rows import PackedRows, packed
 from smartcl.memory.row_code import RowCode
+from smartcl.memory.sample_columns import Columns, LabelColumn
 from smartcl.memory.schema import MAX_VERSIONS, Bytes, Schema, lacking, live, saved_versions
 from smartcl.memory.whole_rows import WholeRows, saved_dtype
 from smartcl.saved import Saved
@@ -101,7 +101,7 @@ class SampleStore:
         return self.rows.code if isinstance(self.rows, CodedRows) else None
 
     @property
-    def labels(self) -> Labels:
+    def labels(self) -> LabelColumn:
         return self.columns.labels
 
     @property
@@ -228,7 +228,7 @@ class SampleStore:
     def from_state(cls, state: dict[str, Any] | Saved, n_classes: int | None = None) -> SampleStore:
         """The store that ``state_dict`` described, or a ``StateError`` where no store can have done so.
 
-        Labels are below ``n_classes``, where their number is known.
+        LabelColumn are below ``n_classes``, where their number is known.
         """
         saved = Saved.of(state, "store")
         sparse, dtype, columns = saved.flag("sparse"), saved_dtype(saved), Columns.from_state(saved, n_classes)

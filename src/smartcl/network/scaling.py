@@ -15,10 +15,8 @@ import torch
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from smartcl.data.batch import Ints, Rows
+from smartcl.data.batch import Doubles, Ints, Rows
 from smartcl.saved import Saved
-
-Doubles = NDArray[np.float64]
 
 #: The number of values over which centre and scale are averaged, about, once there have been as many.
 MEMORY = 2000

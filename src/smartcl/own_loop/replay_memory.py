@@ -30,7 +30,7 @@ from smartcl.selection.reservoir import Reservoir
 from smartcl.settings import setting
 
 #: From items as they came and as they would be held to how many times as much this matters as it may.
-Judge: TypeAlias = Callable[[Any, Any], float]
+CompareItems: TypeAlias = Callable[[Any, Any], float]
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class ReplayMemory:
         selector: Selector | None = None,
         class_balanced: bool = False,
         precision: str | int = "exact",
-        judge: Judge | None = None,
+        judge: CompareItems | None = None,
         seed: int = 0,
     ) -> None:
         Budget.parse(memory, sample_nbytes=1)

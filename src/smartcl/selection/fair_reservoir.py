@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from smartcl.data.batch import Bools, Ints
-from smartcl.memory.pool import Pool, Scores, Selection, longest_fit, sorted_by
+from smartcl.memory.pool import Pool, Selection, SelectorScores, longest_fit, sorted_by
 from smartcl.selection.fair_shares import fair_share
 from smartcl.selection.reservoir import drawn_keys
 from smartcl.selection.roles import DORMANT, roles_in
@@ -14,7 +14,7 @@ from smartcl.selection.roles import DORMANT, roles_in
 ENSURED = 0.5
 
 
-def within_share(labels: Ints, keys: Scores, sizes: Ints, room: int) -> Bools:
+def within_share(labels: Ints, keys: SelectorScores, sizes: Ints, room: int) -> Bools:
     """Which samples are, by their keys, among the first of their label that fit the label's fair share of ``room``.
 
     >>> keys = np.arange(6, dtype=np.float32)
@@ -31,7 +31,7 @@ def within_share(labels: Ints, keys: Scores, sizes: Ints, room: int) -> Bools:
     return within
 
 
-def fair_fit(labels: Ints, keys: Scores, sizes: Ints, room: int, dormant: Bools) -> Ints:
+def fair_fit(labels: Ints, keys: SelectorScores, sizes: Ints, room: int, dormant: Bools) -> Ints:
     """Ascending positions: the smallest keys that fit ``room``, those ensured to their label first, sleepers last."""
     if not len(labels):
         return np.zeros(0, dtype=np.int64)

@@ -12,7 +12,7 @@ import numpy as np
 
 from smartcl.data.batch import Ints
 from smartcl.memory.nonzeros import narrow
-from smartcl.memory.pool import Pool, Scores, Selection, sorted_by
+from smartcl.memory.pool import Pool, Selection, SelectorScores, sorted_by
 from smartcl.selection.reservoir import drawn_keys
 
 
@@ -89,7 +89,7 @@ class TaskShares:
         return Selection(keep, keys[keep])
 
 
-def balanced_fit(groups: Ints, keys: Scores, sizes: Ints, room: int) -> Ints:
+def balanced_fit(groups: Ints, keys: SelectorScores, sizes: Ints, room: int) -> Ints:
     """What is left when the sample with the largest key of the largest group leaves, until all fit ``room`` bytes.
 
     >>> keys = np.arange(6, dtype=np.float32)

@@ -10,19 +10,19 @@ import numpy as np
 import torch
 
 from smartcl.data.batch import Ints
-from smartcl.memory.pool import Pool, Scores, Selection, longest_fit
+from smartcl.memory.pool import Pool, Selection, SelectorScores, longest_fit
 from smartcl.network.gradients import SampleGradients, cosines_to_mean
 from smartcl.selection.geometry import Geometry
 
 FIRST_SCORE = 0.1
 
 
-def max_cosines(new: SampleGradients, drawn: list[SampleGradients]) -> Scores:
+def max_cosines(new: SampleGradients, drawn: list[SampleGradients]) -> SelectorScores:
     """``max_k cos(g_i, g_k)`` of each new sample with the mean gradients ``g_k`` of the drawn mini-batches."""
     norms = new.squared_norms()
     products = torch.split(new.gram(drawn[0].join(drawn)), [len(batch) for batch in drawn], dim=1)
     cosines = [cosines_to_mean(k, norms, batch.gram(batch)) for k, batch in zip(products, drawn, strict=True)]
-    scores: Scores = torch.stack(cosines).amax(dim=0).numpy()
+    scores: SelectorScores = torch.stack(cosines).amax(dim=0).numpy()
     return scores
 
 
@@ -77,12 +77,12 @@ class GSSGreedy:
         keep = longest_fit(np.argsort(held, kind="stable"), pool.sizes, room)
         return Selection(keep, held[keep])
 
-    def _append(self, pool: Pool, room: int, scores: Scores) -> Selection:
+    def _append(self, pool: Pool, room: int, scores: SelectorScores) -> Selection:
         fits = np.cumsum(pool.sizes) <= room
         keep = np.flatnonzero(fits)
         return Selection(keep, scores[keep])
 
-    def _exchange(self, pool: Pool, left: int, scores: Scores, rng: np.random.Generator) -> Selection:
+    def _exchange(self, pool: Pool, left: int, scores: SelectorScores, rng: np.random.Generator) -> Selection:
         held = scores[: pool.n_memory].astype(np.float64)
         weights = (held - held.min()) / (held.max() - held.min() + 0.01)
         count = min(len(pool) - pool.n_memory, int(np.count_nonzero(weights)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from smartcl.data.batch import Bools, Ints
-from smartcl.memory.pool import Pool, Scores, Selection, sorted_by
+from smartcl.memory.pool import Pool, Selection, SelectorScores, sorted_by
 from smartcl.selection.fair_reservoir import fair_fit
 from smartcl.selection.reservoir import drawn_keys
 from smartcl.selection.roles import DORMANT, HELD_OUT, roles_in
@@ -23,7 +23,7 @@ def contradicted(pool: Pool, index: Ints) -> Bools:
     return result
 
 
-def trade_places(keys: Scores, suspect: Bools, labels: Ints) -> Scores:
+def trade_places(keys: SelectorScores, suspect: Bools, labels: Ints) -> SelectorScores:
     """The keys with those of each label dealt anew, in order: first to its trusted samples, then to the suspect ones.
 
     So the labels' chances stay what they were: a rare label is often contradicted, and must not vanish for that.
@@ -78,7 +78,7 @@ class Trusted:
         return Selection(keep, keys[keep])
 
 
-def _sent_away(pool: Pool, keys: Scores, suspect: Bools) -> Bools:
+def _sent_away(pool: Pool, keys: SelectorScores, suspect: Bools) -> Bools:
     """Of the suspect samples, as many as come, if all labels are distrusted; but none that is too new for that."""
     doubtful = np.flatnonzero(suspect)
     doubtful = doubtful[doubtful < len(pool) - pool.geometry.spared]

@@ -15,7 +15,7 @@ import sys
 from smartcl.cli.app import call
 from smartcl.paper.experiments.catalogue import TABLES
 from smartcl.paper.experiments.paper_tables import memory
-from smartcl.paper.experiments.table import Row, Table
+from smartcl.paper.experiments.run_table import Row, Table
 
 row = Row("ER", "er", {"hidden": (8,), "iterations": 1})
 TABLES["small"] = Table("small", "A small table", "disjoint-digits", (row,), ("20",), memory, {}, seeds=1)

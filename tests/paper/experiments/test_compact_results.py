@@ -12,8 +12,8 @@ from smartcl.paper.experiments.feature_ranking import TOP
 from smartcl.paper.experiments.keywords import KeywordStudy
 from smartcl.paper.experiments.measures import SCORES
 from smartcl.paper.experiments.results import ResultFolder
-from smartcl.paper.experiments.run import run
-from smartcl.paper.experiments.spec import RunSpec
+from smartcl.paper.experiments.run_spec import RunSpec
+from smartcl.paper.experiments.task_run import run
 
 RESULTS = Path(__file__).parents[3] / "results"
 

@@ -20,9 +20,9 @@ from smartcl.paper.experiments.catalogue import FIGURES, Artefact
 from smartcl.paper.experiments.ensemble_ablation import (
     FILE,
     Ablation,
-    Key,
-    Runs,
-    Scores,
+    AblationKey,
+    AblationRuns,
+    AblationScores,
     read_runs,
     read_stream,
     run_file,
@@ -64,13 +64,13 @@ def quiet(*_: object) -> None:
 def test_a_run_that_is_there_is_not_made_again(
     ablation: Ablation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made: list[Key] = []
+    made: list[AblationKey] = []
 
-    def counted(key: Key) -> Scores:
+    def counted(key: AblationKey) -> AblationScores:
         made.append(key)
         if len(made) == 4:
             raise KeyboardInterrupt  # somebody stops it
-        return Scores(90.0, 0.1, 0.02, 1.0)
+        return AblationScores(90.0, 0.1, 0.02, 1.0)
 
     monkeypatch.setattr(ensemble_ablation, "run", counted)
     with pytest.raises(KeyboardInterrupt):
@@ -86,8 +86,8 @@ def test_a_run_that_is_there_is_not_made_again(
 
 
 def test_a_damaged_line_is_a_run_not_made(tmp_path: Path) -> None:
-    path, scores = tmp_path / FILE, Scores(90.0, 0.1, 0.02, 1.0)
-    runs: Runs = {Key("moons", variant, 100): scores for variant in THREE}
+    path, scores = tmp_path / FILE, AblationScores(90.0, 0.1, 0.02, 1.0)
+    runs: AblationRuns = {AblationKey("moons", variant, 100): scores for variant in THREE}
     run_file(tmp_path).add(*({**key._asdict(), **asdict(each)} for key, each in runs.items()))
     assert read_runs(tmp_path) == runs
     lines = path.read_text().splitlines()
@@ -97,7 +97,9 @@ def test_a_damaged_line_is_a_run_not_made(tmp_path: Path) -> None:
 
 
 def test_a_line_says_what_was_run_and_what_came_of_it(tmp_path: Path) -> None:
-    run_file(tmp_path).add({**Key("moons", "all", 100)._asdict(), **asdict(Scores(93.2, 0.17, 0.008, 1.3))})
+    run_file(tmp_path).add(
+        {**AblationKey("moons", "all", 100)._asdict(), **asdict(AblationScores(93.2, 0.17, 0.008, 1.3))}
+    )
     assert json.loads((tmp_path / FILE).read_text()) == {
         **{"stream": "moons", "variant": "all", "seed": 100},
         **{"accuracy": 93.2, "log_loss": 0.17, "calibration_error": 0.008, "cpu_seconds": 1.3},
@@ -105,15 +107,17 @@ def test_a_line_says_what_was_run_and_what_came_of_it(tmp_path: Path) -> None:
 
 
 def test_a_run_that_fails_stops_no_other(ablation: Ablation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def run(key: Key) -> Scores:
+    def run(key: AblationKey) -> AblationScores:
         if key.variant == "snapshots":
             raise FloatingPointError("overflow")
-        return Scores(90.0, 0.1, 0.02, 1.0)
+        return AblationScores(90.0, 0.1, 0.02, 1.0)
 
     monkeypatch.setattr(ensemble_ablation, "run", run)
     problems = ablation.make(tmp_path, None, 1, quiet)
     assert problems.left_out == {"nowhere": "no source has it"}
-    assert problems.failed == {Key(name, "snapshots", FIRST_SEED): "FloatingPointError: overflow" for name in TINY}
+    assert problems.failed == {
+        AblationKey(name, "snapshots", FIRST_SEED): "FloatingPointError: overflow" for name in TINY
+    }
     assert len(read_runs(tmp_path)) == 4
 
 
@@ -141,12 +145,12 @@ def test_workers_make_the_runs_that_this_process_makes(tmp_path: Path) -> None:
 # --- the decision -----------------------------------------------------------------------------------------------------
 
 
-def with_changes(changes: dict[tuple[str, int], float], seconds: float = 1.0) -> Runs:
+def with_changes(changes: dict[tuple[str, int], float], seconds: float = 1.0) -> AblationRuns:
     """Pairs of runs: the whole learner is right in 90%, and a part less changes that by these points."""
-    runs: Runs = {}
+    runs: AblationRuns = {}
     for (stream, seed), change in changes.items():
-        runs[Key(stream, "all", seed)] = Scores(90.0, 0.30, 0.02, 2.0)
-        runs[Key(stream, "part", seed)] = Scores(90.0 + change, 0.32, 0.02, seconds)
+        runs[AblationKey(stream, "all", seed)] = AblationScores(90.0, 0.30, 0.02, 2.0)
+        runs[AblationKey(stream, "part", seed)] = AblationScores(90.0 + change, 0.32, 0.02, seconds)
     return runs
 
 
@@ -182,7 +186,7 @@ def test_the_rule_of_decision(changes: dict[tuple[str, int], float], verdict: st
 
 def test_pairs_with_the_same_answers_are_told_apart() -> None:
     runs = with_changes({("a", 1): 0.0, ("a", 2): 0.0, ("b", 1): 0.1})
-    runs[Key("a", "part", 1)] = runs[Key("a", "all", 1)]  # the others differ in accuracy or log loss
+    runs[AblationKey("a", "part", 1)] = runs[AblationKey("a", "all", 1)]  # the others differ in accuracy or log loss
     worth = worth_of("part", runs)
     assert worth is not None
     assert (worth.pairs, worth.affected) == (3, 2)
@@ -190,11 +194,11 @@ def test_pairs_with_the_same_answers_are_told_apart() -> None:
 
 def test_only_pairs_count() -> None:
     runs = with_changes({("a", 1): -0.2, ("b", 1): -0.4})
-    del runs[Key("a", "all", 1)]
+    del runs[AblationKey("a", "all", 1)]
     worth = worth_of("part", runs)
     assert worth is not None
     assert (worth.pairs, worth.change) == (1, pytest.approx(-0.4))
-    del runs[Key("b", "all", 1)]
+    del runs[AblationKey("b", "all", 1)]
     assert worth_of("part", runs) is None
 
 
@@ -239,7 +243,7 @@ def test_show_runs_and_writes_nothing(
 @pytest.mark.usefixtures("ablation")
 def test_a_part_of_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert reproduced(tmp_path, "--row", "snapshots", "--column", "right") == 0
-    assert list(read_runs(tmp_path)) == [Key("right", name, FIRST_SEED) for name in ("all", "snapshots")]
+    assert list(read_runs(tmp_path)) == [AblationKey("right", name, FIRST_SEED) for name in ("all", "snapshots")]
     capsys.readouterr()
     for wrong, said in (
         (("--row", "snapshot"), "ablation-ensemble has no row 'snapshot'"),
@@ -256,7 +260,7 @@ def test_a_part_of_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
 def test_a_failure_is_told_at_the_end(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def run(key: Key) -> Scores:
+    def run(key: AblationKey) -> AblationScores:
         raise MemoryError("all of it is taken")
 
     monkeypatch.setattr(ensemble_ablation, "run", run)

@@ -23,7 +23,7 @@ import os, sys
 from smartcl.cli.app import call
 from smartcl.paper.experiments.catalogue import TABLES
 from smartcl.paper.experiments.paper_tables import memory
-from smartcl.paper.experiments.table import Row, Table
+from smartcl.paper.experiments.run_table import Row, Table
 
 QUICK = {"hidden": (8,), "iterations": 1}
 ROWS = (Row("ER", "er", QUICK, printed="ER"), Row("SMART", "smart", QUICK))

@@ -15,8 +15,7 @@ from smartcl.errors import UnavailableError
 from smartcl.paper.datasets.stream_suite import SEEDS, SUITE, SuiteFile, stream_path, write_suite_file
 from smartcl.paper.experiments import prequential_run as runs
 from smartcl.paper.experiments.results import ResultFolder
-from smartcl.paper.experiments.run import run
-from smartcl.paper.experiments.spec import RunSpec
+from smartcl.paper.experiments.run_spec import RunSpec
 from smartcl.paper.experiments.streams import (
     MEMORY,
     SMART,
@@ -26,6 +25,7 @@ from smartcl.paper.experiments.streams import (
     over_time,
     streams_data,
 )
+from smartcl.paper.experiments.task_run import run
 from smartcl.paper.peers.names import PEERS
 from smartcl.paper.report.stream_grids import stream_grids
 from smartcl.paper.report.streams_figure import draw_streams

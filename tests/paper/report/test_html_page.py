@@ -16,9 +16,9 @@ from made_results import MATRIX, fill, made, row_of, save
 from smartcl.cli.app import call
 from smartcl.paper.experiments.catalogue import TABLES
 from smartcl.paper.experiments.results import ResultFolder
+from smartcl.paper.experiments.run_spec import RunSpec
+from smartcl.paper.experiments.run_table import EXACT_VALUES
 from smartcl.paper.experiments.sensitivity import ALONG_ALPHA, ALONG_BETA
-from smartcl.paper.experiments.spec import RunSpec
-from smartcl.paper.experiments.table import EXACT_VALUES
 from smartcl.paper.experiments.tuning import STRENGTH_RUNS
 from smartcl.paper.report.glance import speeds
 from smartcl.paper.report.html_page import write_report

@@ -12,7 +12,7 @@ from smartcl.cli.app import call
 from smartcl.paper.experiments.catalogue import TABLES
 from smartcl.paper.experiments.ensemble_ablation import FILE as ABLATION
 from smartcl.paper.experiments.results import ResultFolder, place_of
-from smartcl.paper.experiments.spec import RunSpec
+from smartcl.paper.experiments.run_spec import RunSpec
 from smartcl.paper.report.explanations import EXPLANATIONS
 from smartcl.paper.report.loaded_runs import Runs
 from smartcl.paper.report.markdown_page import SHOWN, markdown_page

@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from smartcl.paper.experiments.results import ResultFolder
+from smartcl.paper.experiments.run_spec import RunSpec
 from smartcl.paper.experiments.samples_held import HELD_RUNS, held_curves
-from smartcl.paper.experiments.spec import RunSpec
 from smartcl.paper.report.samples_figure import draw_samples, write_samples
 
 DIGITS = replace(HELD_RUNS, columns=("disjoint-digits",))

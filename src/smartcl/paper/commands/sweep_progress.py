@@ -12,7 +12,7 @@ from rich.progress import BarColumn, Progress, TextColumn
 from rich.table import Column
 
 from smartcl.paper.experiments.engines.engine import Outcome
-from smartcl.paper.experiments.spec import RunSpec
+from smartcl.paper.experiments.run_spec import RunSpec
 from smartcl.paper.experiments.sweep import Finished
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
 
@@ -16,8 +16,9 @@ from scipy import ndimage
 from smartcl.data.batch import Batch
 from smartcl.data.spec import InputSpec
 from smartcl.paper.datasets.corruption import NoiseModel, corrupt
-from smartcl.paper.datasets.digit_pairs import MNIST, SMALL, DigitProtocol, check_seed, hold_out, mnist_or_digits
+from smartcl.paper.datasets.digit_pairs import check_seed, hold_out, mnist_or_digits
 from smartcl.paper.datasets.digits import N_DIGITS, DigitImages
+from smartcl.paper.datasets.protocols import DOMAINS, MNIST, SMALL, DomainProtocol
 from smartcl.paper.datasets.task_stream import CORRUPT, SAMPLE, Task, TaskStream
 
 Pixels: TypeAlias = NDArray[np.uint8]
@@ -27,17 +28,6 @@ World: TypeAlias = Callable[[Pixels, int], Pixels]
 
 #: The angle, in degrees, that the worlds of ``rotated-mnist`` are spread over.
 HALF_TURN = 180.0
-
-
-@dataclass(frozen=True)
-class DomainProtocol(DigitProtocol):
-    """As ``DigitProtocol``, for so many worlds."""
-
-    worlds: int = 10
-
-
-#: Ten worlds of a thousand images each, seen once in batches of 50.
-DOMAINS = DomainProtocol(samples_per_task=1000, batch_size=50)
 
 
 def permuted_mnist(

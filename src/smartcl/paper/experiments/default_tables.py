@@ -5,7 +5,7 @@ from __future__ import annotations
 from smartcl.paper.experiments.measures import SCORES
 from smartcl.paper.experiments.own_tables import WORDS
 from smartcl.paper.experiments.paper_tables import foreign, memory
-from smartcl.paper.experiments.table import Row, Table
+from smartcl.paper.experiments.run_table import Row, Table
 
 SEEDS = 3
 

@@ -13,14 +13,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from smartcl.data.batch import Ints
-from smartcl.network.mlp import MLP
-from smartcl.paper.datasets.simulated import SimulatedEvents
+if TYPE_CHECKING:
+    from smartcl.data.batch import Ints
+    from smartcl.network.mlp import MLP
+    from smartcl.paper.datasets.simulated import SimulatedEvents
+
 
 PERSISTS, RETURNS, NEW, VANISHES = FATES = ("persists", "returns", "new", "vanishes")
 

@@ -9,7 +9,7 @@ from typing import Any
 from smartcl.paper.experiments.compact_results import compacted
 from smartcl.paper.experiments.result_shape import is_result
 from smartcl.paper.experiments.run_lines import Line, RunLines
-from smartcl.paper.experiments.spec import RunSpec
+from smartcl.paper.experiments.run_spec import RunSpec
 
 #: How the name of a file of runs ends.
 ENDING = ".jsonl"

@@ -15,7 +15,7 @@ from typing import Any
 from smartcl.learners.methods import find_method
 from smartcl.paper.experiments.paper_tables import foreign
 from smartcl.paper.experiments.results import ResultFolder
-from smartcl.paper.experiments.table import EXACT_VALUES, Counted, Row, Table, results_of
+from smartcl.paper.experiments.run_table import EXACT_VALUES, Counted, Row, Table, results_of
 
 ALPHAS = (0.00001, 0.0001, 0.0005, 0.001, 0.005, 0.01, 0.1)
 BETAS = (0.0001, 0.0005, 0.001, 0.01, 0.1, 0.5)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from smartcl.paper.datasets.stream_suite import SEEDS, SUITE
 from smartcl.paper.experiments.measures import COSTS, STREAM_SCORES
 from smartcl.paper.experiments.results import ResultFolder
-from smartcl.paper.experiments.table import EXACT_VALUES, Counted, Row, Table
+from smartcl.paper.experiments.run_table import EXACT_VALUES, Counted, Row, Table
 from smartcl.paper.peers.names import PEERS
 from smartcl.paper.scores.prequential import BATCH_ROWS
 

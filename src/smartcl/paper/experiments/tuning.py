@@ -21,8 +21,8 @@ from smartcl.learners.methods import find_method
 from smartcl.paper.experiments.measures import SCORES
 from smartcl.paper.experiments.paper_tables import CIVIL, FLU, REGULARISERS, STRENGTHS, events, foreign
 from smartcl.paper.experiments.results import ResultFolder
-from smartcl.paper.experiments.spec import RunSpec
-from smartcl.paper.experiments.table import EXACT_VALUES, Counted, Row, Table
+from smartcl.paper.experiments.run_spec import RunSpec
+from smartcl.paper.experiments.run_table import EXACT_VALUES, Counted, Row, Table
 
 #: Times the usual strength, the same for every method.
 FACTORS = (0.01, 0.1, 1.0, 10.0, 100.0)

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from smartcl.learners.methods import METHODS
-from smartcl.paper.datasets.registry import NEAR_CHANCE
+from smartcl.paper.datasets.dataset_registry import NEAR_CHANCE
 from smartcl.paper.experiments.catalogue import TABLES
-from smartcl.paper.experiments.table import Table
+from smartcl.paper.experiments.run_table import Table
 
 CIVIL = f"""**{NEAR_CHANCE}** That is a finding about the data, not a failure of a method: where balanced accuracy
 is 50 and AUC 0.5, a high accuracy says only how uneven the test days are. Published cells belong to the paper's own

@@ -7,8 +7,8 @@ from statistics import fmean, stdev
 from typing import Any
 
 from smartcl.paper.experiments.results import ResultFolder
-from smartcl.paper.experiments.spec import RunSpec
-from smartcl.paper.experiments.table import Row, Table
+from smartcl.paper.experiments.run_spec import RunSpec
+from smartcl.paper.experiments.run_table import Row, Table
 from smartcl.paper.experiments.tuning import FIRST_SEED
 from smartcl.paper.experiments.unseen_tables import FRESH_SEED
 

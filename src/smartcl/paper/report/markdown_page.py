@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from smartcl.paper.experiments.catalogue import TABLES
 from smartcl.paper.experiments.measures import METRICS
-from smartcl.paper.experiments.table import Table, paired_differences
+from smartcl.paper.experiments.run_table import Table, paired_differences
 from smartcl.paper.experiments.tuning import STEP_RUNS, STRENGTH_RUNS
 from smartcl.paper.report.explanations import explained
 from smartcl.paper.report.loaded_runs import Runs

@@ -16,9 +16,9 @@ from smartcl.cli.app import call
 from smartcl.paper.experiments.compact_results import rounded
 from smartcl.paper.experiments.engines.engine import attempt
 from smartcl.paper.experiments.results import ResultFolder
-from smartcl.paper.experiments.run import run
-from smartcl.paper.experiments.spec import RunSpec
+from smartcl.paper.experiments.run_spec import RunSpec
 from smartcl.paper.experiments.sweep import missing, sweep
+from smartcl.paper.experiments.task_run import run
 
 ray = pytest.importorskip("ray", reason="the extra [ray] is not installed")
 
@@ -110,7 +110,7 @@ def test_ray_starts_on_this_machine_without_an_address():
 
 
 def test_an_unreachable_cluster_is_one_line(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("smartcl.paper.commands.reproduce.RayEngine", partial(RayEngine, patience=5.0))
+    monkeypatch.setattr("smartcl.paper.commands.reproduce_command.RayEngine", partial(RayEngine, patience=5.0))
     arguments = ["--results", str(tmp_path), "--engine", "ray", "--address", "127.0.0.1:1"]
     assert call(["reproduce", "table1", "--quick", *arguments]) == 1
     captured = capsys.readouterr()

@@ -12,7 +12,7 @@ from typing import Any
 import smartcl
 from smartcl.paper.experiments.engines.engine import Outcome, Outcomes, Work, attempt, reason_of
 from smartcl.paper.experiments.engines.worker import one_thread
-from smartcl.paper.experiments.spec import RunSpec
+from smartcl.paper.experiments.run_spec import RunSpec
 
 #: How often a run is made anew after its worker or node was lost.
 RETRIES = 3

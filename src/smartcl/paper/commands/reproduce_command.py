@@ -1,6 +1,7 @@
 """The work of ``smartcl reproduce``: the paper's evaluation, run by run, with what is already there.
 
-Nothing of the report is loaded before there is something to show or to draw.
+What makes runs is loaded when there are runs to make, and the report when there is something to show: results that are
+there are shown without torch.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ import sys
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -18,19 +19,15 @@ from smartcl.cli.screen import screen, side_screen
 from smartcl.cli.usage import arguments_checked, json_text
 from smartcl.errors import extra
 from smartcl.files.outputs import check_writable
-from smartcl.paper.commands.ablation_runs import make_runs
-from smartcl.paper.commands.sweep_progress import describe, sweep_progress
-from smartcl.paper.datasets.registry import sources_here
+from smartcl.paper.datasets.dataset_registry import sources_here
 from smartcl.paper.experiments.catalogue import Artefact, artefact_data, find_artefacts, quick
-from smartcl.paper.experiments.engines.engine import Engine
-from smartcl.paper.experiments.engines.local import LocalEngine
-from smartcl.paper.experiments.engines.ray import RayEngine
-from smartcl.paper.experiments.prequential_run import check_there
 from smartcl.paper.experiments.results import ResultFolder
-from smartcl.paper.experiments.run import run
-from smartcl.paper.experiments.spec import RunSpec
-from smartcl.paper.experiments.sweep import missing, sweep
+from smartcl.paper.experiments.run_spec import RunSpec
+from smartcl.paper.experiments.sweep import missing
 from smartcl.paper.experiments.unseen_tables import FRESH_SEED
+
+if TYPE_CHECKING:
+    from smartcl.paper.experiments.engines.engine import Engine
 
 
 def reproduce(
@@ -76,16 +73,20 @@ def reproduce(
             if wanted or ablation is not None:
                 check_writable(target)
         _check_extras(wanted)
-        check_there(wanted, data)
+        if wanted:
+            from smartcl.paper.experiments.prequential_run import check_there
+
+            check_there(wanted, data)
     sources = sources_here({spec.dataset for spec in wanted}, data)
     if any(spec.source != sources.get(spec.dataset, spec.source) for spec in wanted):
         artefacts = {each: _learned_from(sources, artefact) for each, artefact in artefacts.items()}
         specs = _specs(artefacts, seeds)
         wanted = missing(specs, folder)
-    failures = _run(wanted, folder, _engine(engine, address, workers), data) if wanted else {}
-    failed = {describe(spec): reason for spec, reason in failures.items()}
+    failed = _run(wanted, folder, _engine(engine, address, workers), data) if wanted else {}
     if ablation is not None:
-        failed |= make_runs(ablation, results, seeds, workers)
+        from smartcl.paper.commands.ablation_runs import make_runs
+
+        failed |= make_runs(ablation(), results, seeds, workers)
     said = {each: artefact_data(each, artefact, seeds, folder) for each, artefact in artefacts.items()}
     if as_json:
         print(json_text(list(said.values()) if name == "all" else said[name]))
@@ -111,11 +112,16 @@ def _learned_from(sources: dict[str, str], artefact: Artefact) -> Artefact:
 
 def _part(artefact: Artefact, small: bool, rows: list[str], columns: list[str]) -> Artefact:
     tables = ((quick(table) if small else table).part(rows, columns) for table in artefact.tables)
-    ablation = None if artefact.ablation is None else artefact.ablation.part(rows, columns, small)
-    return replace(artefact, tables=tuple(tables), ablation=ablation)
+    if artefact.ablation is None:
+        return replace(artefact, tables=tuple(tables))
+    ablation = artefact.ablation().part(rows, columns, small)
+    return replace(artefact, tables=tuple(tables), ablation=lambda: ablation)
 
 
 def _engine(kind: str, address: str | None, workers: int | None) -> Engine:
+    from smartcl.paper.experiments.engines.local import LocalEngine
+    from smartcl.paper.experiments.engines.ray import RayEngine
+
     if kind == "local":
         return LocalEngine(workers)
     try:
@@ -124,9 +130,15 @@ def _engine(kind: str, address: str | None, workers: int | None) -> Engine:
         raise typer.TyperException(str(error)) from None
 
 
-def _run(specs: list[RunSpec], results: ResultFolder, engine: Engine, data: Path | None) -> dict[RunSpec, str]:
+def _run(specs: list[RunSpec], results: ResultFolder, engine: Engine, data: Path | None) -> dict[str, str]:
+    """Make the runs. Returns those that failed, with their reasons."""
+    from smartcl.paper.commands.sweep_progress import describe, sweep_progress
+    from smartcl.paper.experiments.sweep import sweep
+    from smartcl.paper.experiments.task_run import run
+
     with sweep_progress(len(specs), side_screen()) as finished:
-        return sweep(specs, results, engine, finished, partial(run, data_dir=data))
+        failures = sweep(specs, results, engine, finished, partial(run, data_dir=data))
+    return {describe(spec): reason for spec, reason in failures.items()}
 
 
 def _check_extras(wanted: list[RunSpec]) -> None:

@@ -1,6 +1,6 @@
 """A process of the peers' environment: a line of JSON in, what to run; a line of JSON out, what came of it.
 
-``python -m smartcl.paper.peers.worker`` ends with its input.
+``python -m smartcl.paper.peers.peer_worker`` ends with its input.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from smartcl.learners.stream_learner import StreamLearner
 from smartcl.paper.datasets.task_stream import Task
 
 Matrix = NDArray[np.float64]
-Score = TypeVar("Score")
+AnyScore = TypeVar("AnyScore")
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ def accuracy(probabilities: NDArray[np.floating[Any]], truth: NDArray[np.int64])
     return 100.0 * float((probabilities.argmax(axis=1) == truth).mean())
 
 
-def tested(learner: StreamLearner, tasks: Sequence[Task], by: Callable[..., Score]) -> list[Score]:
+def tested(learner: StreamLearner, tasks: Sequence[Task], by: Callable[..., AnyScore]) -> list[AnyScore]:
     """What this score says of the learner on each task's test set.
 
     A run asks for the ``accuracy`` after each task and for all ``Scores`` at its end: with forty tasks the areas under

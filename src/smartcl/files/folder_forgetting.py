@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from smartcl.atomic import write_file
 from smartcl.files.byte_streams import check_input
 from smartcl.files.live import LIVE
 from smartcl.files.table_model import TableModel
 from smartcl.files.training import SCHEMA
-from smartcl.persistence import only_trainer, path_of, write_file
+from smartcl.persistence import only_trainer, path_of
 
 
 def ids_in_file(path: Path) -> list[str]:

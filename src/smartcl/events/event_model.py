@@ -12,8 +12,8 @@ from scipy import sparse
 
 from smartcl.estimator import SmartClassifier
 from smartcl.events.calendar import EventDays
-from smartcl.events.calibration import Calibration
 from smartcl.events.counts import count_table
+from smartcl.events.event_calibration import EventCalibration
 from smartcl.fitted import Built
 from smartcl.learners.stream_learner import StreamLearner
 from smartcl.saved import Saved
@@ -26,7 +26,7 @@ class EventModel:
     """
 
     learner: StreamLearner
-    calibration: Calibration
+    calibration: EventCalibration
     places: tuple[str, ...]
     keywords: tuple[str, ...]
     horizon: int
@@ -77,7 +77,7 @@ class EventModel:
             saved.refuse("places", f"must be fewer than the {model.n_features_in_} features, are {len(places)}")
         return cls(
             model.learner_,
-            Calibration(*(calibration.number(part.name) for part in fields(Calibration))),
+            EventCalibration(*(calibration.number(part.name) for part in fields(EventCalibration))),
             places,
             tuple(model.feature_names_in_[: -len(places)].tolist()),
             saved.whole("horizon", 1),

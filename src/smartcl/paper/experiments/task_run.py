@@ -12,17 +12,17 @@ import numpy as np
 
 from smartcl.learners.methods import build_learner
 from smartcl.learners.stream_learner import StreamLearner
-from smartcl.learners.watching import Progress, Stopwatch
-from smartcl.paper.datasets.registry import DATASETS, load_stream
+from smartcl.learners.watching import RunTimer, TellProgress
+from smartcl.paper.datasets.dataset_registry import DATASETS, load_stream
 from smartcl.paper.datasets.stream_suite import SUITE
 from smartcl.paper.datasets.task_stream import TaskStream
 from smartcl.paper.experiments.constraint import ConstraintProbe
 from smartcl.paper.experiments.keywords import KeywordNotes
 from smartcl.paper.experiments.prequential_run import prequential_run
-from smartcl.paper.experiments.spec import RunSpec
+from smartcl.paper.experiments.run_spec import RunSpec
 from smartcl.paper.experiments.tracker import MemoryTracker
-from smartcl.paper.scores.evaluate import Scores, accuracy, backward_transfer, forgetting, summary, tested
-from smartcl.paper.scores.references import REFERENCES
+from smartcl.paper.scores.reference_lines import REFERENCES
+from smartcl.paper.scores.task_scores import Scores, accuracy, backward_transfer, forgetting, summary, tested
 
 #: Called with the number of a task that has just been learned, and the learner.
 AfterTask = Callable[[int, StreamLearner], None]
@@ -42,7 +42,7 @@ class PreparedRun:
     stream: TaskStream
     learner: StreamLearner
 
-    def run(self, progress: Progress | None = None) -> dict[str, Any]:
+    def run(self, progress: TellProgress | None = None) -> dict[str, Any]:
         """Learn and test; the result as plain JSON-able values. Of keyword streams it notes the strongest features."""
         notes = KeywordNotes(self.stream) if self.stream.spec.sparse else None
         result = learn(self.learner, self.stream, progress, None if notes is None else notes.after_task)
@@ -69,7 +69,7 @@ def prepare_run(spec: RunSpec, data_dir: Path | None = None) -> PreparedRun:
     return PreparedRun(replace(spec, source=stream.source), stream, learner)
 
 
-def run(spec: RunSpec, progress: Progress | None = None, data_dir: Path | None = None) -> dict[str, Any]:
+def run(spec: RunSpec, progress: TellProgress | None = None, data_dir: Path | None = None) -> dict[str, Any]:
     """Load the stream, build the learner, learn and test; on a stream of the suite, test each batch and learn it."""
     if spec.dataset in SUITE:
         return prequential_run(spec, data_dir)
@@ -77,10 +77,13 @@ def run(spec: RunSpec, progress: Progress | None = None, data_dir: Path | None =
 
 
 def learn(
-    learner: StreamLearner, stream: TaskStream, progress: Progress | None = None, after_task: AfterTask | None = None
+    learner: StreamLearner,
+    stream: TaskStream,
+    progress: TellProgress | None = None,
+    after_task: AfterTask | None = None,
 ) -> dict[str, Any]:
     """Learn the whole stream. Seconds count learning alone, not loading, looking or testing."""
-    tracker, probe, clock, done, rows = MemoryTracker(stream), ConstraintProbe(), Stopwatch(), 0, []
+    tracker, probe, clock, done, rows = MemoryTracker(stream), ConstraintProbe(), RunTimer(), 0, []
     every = -(-len(stream) // LOOKS)
     for number in range(len(stream.tasks)):
         for batch in stream.batches_of(number):

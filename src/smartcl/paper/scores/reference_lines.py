@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-from smartcl.data.batch import Ints, Rows
+from smartcl.data.batch import Doubles, Ints, Rows
 from smartcl.data.spec import InputSpec
 from smartcl.network.inputs import SparseInput, prepare
 from smartcl.paper.datasets.task_stream import Task, TaskStream
-from smartcl.paper.scores.evaluate import Scores
-
-Probabilities: TypeAlias = NDArray[np.float64]
+from smartcl.paper.scores.task_scores import Scores
 
 #: The default of 1e-4 stops short: the last digit of the scores would depend on the solver.
 TOLERANCE, STEPS = 1e-6, 10_000
@@ -69,7 +66,7 @@ def class_counts(task: Task, n_classes: int) -> Ints:
     return np.bincount(task.train.y.numpy(), minlength=n_classes)
 
 
-def constant_scores(probabilities: Probabilities, task: Task) -> Scores:
+def constant_scores(probabilities: Doubles, task: Task) -> Scores:
     """The scores of the same probabilities for every test sample."""
     return Scores.of(np.tile(probabilities, (len(task.test), 1)), task.test.y.numpy())
 

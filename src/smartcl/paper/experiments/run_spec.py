@@ -10,7 +10,7 @@ from typing import Any
 
 from smartcl.learners.methods import find_method
 from smartcl.paper.datasets.corruption import NoiseModel
-from smartcl.paper.datasets.registry import DATASETS, protocol_of
+from smartcl.paper.datasets.dataset_registry import DATASETS, protocol_of
 from smartcl.paper.datasets.stream_suite import SUITE
 from smartcl.paper.peers.names import PEERS
 from smartcl.paper.scores.prequential import BATCH_ROWS

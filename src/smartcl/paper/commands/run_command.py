@@ -13,11 +13,11 @@ from smartcl.cli.usage import arguments_checked, assignments, json_text, one_thr
 from smartcl.cli.visible import tell
 from smartcl.files.outputs import check_writable
 from smartcl.memory import format_bytes
-from smartcl.paper.datasets.registry import DATASETS
+from smartcl.paper.datasets.dataset_registry import DATASETS
 from smartcl.paper.experiments.keywords import KeywordStudy
 from smartcl.paper.experiments.measures import SCORES, format_value
-from smartcl.paper.experiments.run import prepare_run
-from smartcl.paper.experiments.spec import RunSpec
+from smartcl.paper.experiments.run_spec import RunSpec
+from smartcl.paper.experiments.task_run import prepare_run
 
 #: More tasks than this are summed up.
 MANY_TASKS = 15

@@ -5,12 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict
 
 import numpy as np
-from numpy.typing import NDArray
 
-from smartcl.paper.scores.evaluate import Scores
-
-Probabilities = NDArray[np.float64]
-Labels = NDArray[np.int64]
+from smartcl.data.batch import Doubles, Ints
+from smartcl.paper.scores.task_scores import Scores
 
 #: Bins of equal width that the calibration error compares confidence and accuracy in.
 BINS = 15
@@ -18,7 +15,7 @@ BINS = 15
 LEAST = 1e-6
 
 
-def stream_scores(probabilities: Probabilities, y: Labels) -> dict[str, float]:
+def stream_scores(probabilities: Doubles, y: Ints) -> dict[str, float]:
     """All scores by name. Accuracies are in percent; there is an AUC for two classes only.
 
     >>> stream_scores(np.array([[0.9, 0.1], [0.4, 0.6], [0.7, 0.3]]), np.array([0, 1, 1]))
@@ -28,13 +25,13 @@ def stream_scores(probabilities: Probabilities, y: Labels) -> dict[str, float]:
     return {**known, "log_loss": log_loss(probabilities, y), "calibration_error": calibration_error(probabilities, y)}
 
 
-def log_loss(probabilities: Probabilities, y: Labels) -> float:
+def log_loss(probabilities: Doubles, y: Ints) -> float:
     """The mean of minus the logarithm of the probability that the true class was given."""
     given = probabilities[np.arange(len(y)), y]
     return float(-np.log(np.maximum(given, LEAST)).mean())
 
 
-def calibration_error(probabilities: Probabilities, y: Labels, bins: int = BINS) -> float:
+def calibration_error(probabilities: Doubles, y: Ints, bins: int = BINS) -> float:
     """The expected calibration error: how far the confidence of answers is from how often they are right.
 
     Rows are put into ``bins`` bins of equal width by the probability of the class that is answered. The error is the
@@ -49,7 +46,7 @@ def calibration_error(probabilities: Probabilities, y: Labels, bins: int = BINS)
     return float(np.abs(np.bincount(place, weights=confidence - right, minlength=bins)).sum() / len(y))
 
 
-def accuracy_by_tenth(probabilities: Probabilities, y: Labels) -> list[float]:
+def accuracy_by_tenth(probabilities: Doubles, y: Ints) -> list[float]:
     """The accuracy in percent in each tenth of the rows, in their order."""
     right = probabilities.argmax(axis=1) == y
     return [100.0 * float(part.mean()) for part in np.array_split(right, 10)]

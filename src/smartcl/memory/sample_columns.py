@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from smartcl.data.batch import Ints
 from smartcl.saved import Saved
 
-Labels = NDArray[np.unsignedinteger[Any]]
+LabelColumn = NDArray[np.unsignedinteger[Any]]
 LABEL_DTYPES = ("uint8", "uint16", "uint32", "uint64")
 
 
@@ -25,7 +25,7 @@ class Columns:
     (array([0, 3], dtype=uint8), 5)
     """
 
-    labels: Labels
+    labels: LabelColumn
     named: tuple[tuple[str, NDArray[Any]], ...] = ()
 
     def __post_init__(self) -> None:
@@ -94,7 +94,7 @@ class Columns:
         return {name: (str(column.dtype), column.shape[1:]) for name, column in self.named}
 
 
-def smallest_unsigned(labels: NDArray[Any]) -> Labels:
+def smallest_unsigned(labels: NDArray[Any]) -> LabelColumn:
     """Class numbers in the smallest type that holds them, as a copy.
 
     >>> smallest_unsigned(np.array([0, 300])).dtype

@@ -9,7 +9,7 @@ from typing import Any
 
 from smartcl.paper.experiments.published import Cells
 from smartcl.paper.experiments.results import ResultFolder
-from smartcl.paper.experiments.spec import RunSpec
+from smartcl.paper.experiments.run_spec import RunSpec
 from smartcl.paper.scores.intervals import paired_difference
 
 #: Values kept exactly, each row in a format of its own; by itself, ``smart`` keeps them as precisely as matters.

@@ -17,10 +17,10 @@ LEAST_OUTCOMES = 10
 
 
 @dataclass(frozen=True)
-class Calibration:
+class EventCalibration:
     """The logit of a probability, stretched and shifted; as it is unless fitted.
 
-    >>> Calibration()(np.array([0.2])), Calibration(slope=0.0, shift=0.0)(np.array([0.2]))
+    >>> EventCalibration()(np.array([0.2])), EventCalibration(slope=0.0, shift=0.0)(np.array([0.2]))
     (array([0.2]), array([0.5]))
     """
 
@@ -28,7 +28,7 @@ class Calibration:
     shift: float = 0.0
 
     @classmethod
-    def fit(cls, probabilities: NDArray[np.floating[Any]], outcomes: NDArray[np.int64]) -> Calibration:
+    def fit(cls, probabilities: NDArray[np.floating[Any]], outcomes: NDArray[np.int64]) -> EventCalibration:
         """The likeliest for these outcomes. A forecast that told nothing, or the contrary, becomes their share."""
         if min((outcomes == 1).sum(), (outcomes == 0).sum()) < LEAST_OUTCOMES:
             return cls()

@@ -8,18 +8,18 @@ from typing import Any
 
 from rich.table import Table
 
+from smartcl.atomic import write_file
 from smartcl.cli.live_bars import live_bars
 from smartcl.cli.screen import screen
 from smartcl.cli.usage import arguments_checked, failure_of
 from smartcl.cli.visible import tell
 from smartcl.files.outputs import check_file
 from smartcl.memory import format_bytes
-from smartcl.paper.experiments.engines.local import LocalEngine, Step
-from smartcl.paper.experiments.run import prepare_run, run
-from smartcl.paper.experiments.spec import RunSpec
+from smartcl.paper.experiments.engines.local import LocalEngine, RunStep
+from smartcl.paper.experiments.run_spec import RunSpec
 from smartcl.paper.experiments.sweep import results_of
+from smartcl.paper.experiments.task_run import prepare_run, run
 from smartcl.paper.report.demo_figure import draw_comparison
-from smartcl.persistence import write_file
 
 DATASET = "disjoint-mnist"
 METHODS = {"er": "plain replay", "smart": "SMART"}
@@ -38,7 +38,7 @@ def demo(memory: str, seed: int, out: Path, data: Path | None) -> None:
     with live_bars() as bars:
         tasks = {spec: bars.add_task(METHODS[spec.method], total=None, memory="") for spec in specs}
 
-        def watch(spec: RunSpec, step: Step) -> None:
+        def watch(spec: RunSpec, step: RunStep) -> None:
             bars.update(tasks[spec], completed=step.done, total=step.total, memory=step.memory)
 
         made = results_of(specs, LocalEngine(len(specs), watch), partial(run, data_dir=data))
