@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 
 from benchmarks.timing import report
-from smartcl import build_learner
+from smartcl.extend import build_learner
 from smartcl.paper.datasets.simulated import simulated_events
 from smartcl.paper.experiments.feature_ranking import recovery
 from smartcl.paper.experiments.task_run import learn

@@ -15,7 +15,7 @@ from multiprocessing import get_context
 import torch
 
 from benchmarks.timing import report
-from smartcl import Batch, build_learner
+from smartcl.extend import Batch, build_learner
 from smartcl.paper.datasets.dataset_registry import load_stream
 from smartcl.paper.datasets.downloads import FetchError
 

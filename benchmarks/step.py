@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from benchmarks.timing import best_seconds, report
-from smartcl import build_learner
+from smartcl.extend import build_learner
 from smartcl.learners.learner import Learner
 from smartcl.learners.sceptic import FULL_DOUBT, Sceptic
 from smartcl.network.denormals import flushed_denormals

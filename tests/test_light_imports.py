@@ -61,7 +61,7 @@ def test_a_memory_is_to_be_had_from_its_package() -> None:
 def test_a_public_name_loads_what_it_is_made_of_and_no_more() -> None:
     assert "smartcl.memory.schematic_memory" not in loaded("pass", "import smartcl.memory; smartcl.memory.Budget")
     assert packages(loaded("pass", "from smartcl.memory import Budget, format_bytes")) == set()
-    found = loaded("pass", "from smartcl import Batch")
+    found = loaded("pass", "from smartcl.data import Batch")
     assert {module for module in found if module.startswith("smartcl.")} <= {
         *("smartcl.data", "smartcl.data.batch", "smartcl.lazy"),
     }

@@ -253,7 +253,7 @@ class SmartClassifier(ClassifierMixin, SavedEstimator):  # type: ignore[misc]
         return count
 
     @classmethod
-    def around(
+    def _around(
         cls,
         learner: StreamLearner,
         classes: Labels,

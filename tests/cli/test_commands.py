@@ -62,7 +62,7 @@ def without(package: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """As if the package were not installed; and nothing is learned."""
     monkeypatch.setitem(sys.modules, package, None)
     monkeypatch.setattr("smartcl.learners.learner.Learner.observe", lambda *_: pytest.fail("trained"))
-    monkeypatch.setattr("smartcl.paper.commands.reproduce_command.sweep", lambda *_: pytest.fail("ran"))
+    monkeypatch.setattr("smartcl.paper.experiments.sweep.sweep", lambda *_: pytest.fail("ran"))
     monkeypatch.setattr("smartcl.paper.commands.demo_command.results_of", lambda *_: pytest.fail("ran"))
 
 

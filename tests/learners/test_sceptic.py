@@ -8,7 +8,7 @@ import torch
 import torch.nn.functional as F
 
 from helpers import SMALL, assert_same_state, small_batches, small_spec
-from smartcl import Batch, InputSpec
+from smartcl.extend import Batch, InputSpec
 from smartcl.learners.learner import Labelled, Learner
 from smartcl.learners.losses import lessons
 from smartcl.learners.method_settings import Scepticism

@@ -62,7 +62,7 @@ class EventModel:
         names = [*self.keywords, *(f"place: {place}" for place in self.places)]
         calibration = asdict(self.calibration)
         events = {"places": list(self.places), "horizon": self.horizon, "seed": self.seed, "calibration": calibration}
-        SmartClassifier.around(self.learner, np.array([0, 1]), self.built, names, {"events": events}).save(folder)
+        SmartClassifier._around(self.learner, np.array([0, 1]), self.built, names, {"events": events}).save(folder)
 
     @classmethod
     def load(cls, folder: str | os.PathLike[str], trust: Sequence[str] | str = ()) -> EventModel:

@@ -109,7 +109,8 @@ class Method:
             return maker
         if not callable(maker):
             raise ValueError(
-                f"learner must be a factory(spec, memory, seed, **parameters) or a smartcl.Method, got {shown(maker)}"
+                "learner must be a factory(spec, memory, seed, **parameters) or a smartcl.extend.Method, "
+                f"got {shown(maker)}"
             )
         return cls(FromFactory(maker), Arguments.of(maker))
 
@@ -133,7 +134,7 @@ class Method:
         with gradients_as_before():
             made = self.build(spec, memory, self.settings.changed(parameters), seed)
         if not isinstance(made, StreamLearner):  # another's builder
-            raise ValueError(f"a method must build a smartcl.Learner, this one built {shown(made)}")
+            raise ValueError(f"a method must build a smartcl.extend.Learner, this one built {shown(made)}")
         return made
 
     def coerce(self, parameters: Mapping[str, Any]) -> dict[str, Any]:

@@ -96,7 +96,7 @@ def registered_name(maker: str | Method | Factory) -> str:
     if name is None:
         raise ValueError(
             "a learner of one's own must be registered to be saved, here and where it is loaded: "
-            "smartcl.register_method('a-name', learner)"
+            "smartcl.extend.register_method('a-name', learner)"
         )
     return name
 
@@ -105,7 +105,7 @@ def check_registered(name: str) -> str:
     """The name of a method that a saved model asks for, if it is known here."""
     if name not in METHODS:
         raise ValueError(
-            f"the method {shown(name)} is not registered here: call smartcl.register_method({shown(name)}, ...) "
+            f"the method {shown(name)} is not registered here: call smartcl.extend.register_method({shown(name)}, ...) "
             "before loading, or install the package that has it"
         )
     return name

@@ -48,7 +48,7 @@ def ablation(monkeypatch: pytest.MonkeyPatch) -> Iterator[Ablation]:
     streams = {"left": lambda seed: tiny(seed, 0), "right": lambda seed: tiny(seed, 1), "nowhere": nowhere}
     monkeypatch.setattr(ensemble_ablation, "DEVELOPMENT_STREAMS", streams)
     made = Ablation(THREE, (*TINY, "nowhere"), seeds=1)
-    monkeypatch.setitem(FIGURES, "ablation-ensemble", Artefact((), routine=False, ablation=made))
+    monkeypatch.setitem(FIGURES, "ablation-ensemble", Artefact((), routine=False, ablation=lambda: made))
     read_stream.cache_clear()
     yield made
     read_stream.cache_clear()

@@ -21,6 +21,9 @@ RUNS = 28
 STARTER = """
 import os, sys
 from smartcl.cli.app import call
+from smartcl.paper.commands import sweep_progress
+from smartcl.paper.experiments import task_run
+from smartcl.paper.experiments.engines import local
 from smartcl.paper.experiments.catalogue import TABLES
 from smartcl.paper.experiments.paper_tables import memory
 from smartcl.paper.experiments.run_table import Row, Table

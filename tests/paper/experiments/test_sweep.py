@@ -77,7 +77,7 @@ def test_without_mnist_a_table_is_of_its_stand_in_throughout(tmp_path, capsys, m
             asked.extend(specs)
             return super().outcomes(work, specs)
 
-    monkeypatch.setattr("smartcl.paper.commands.reproduce_command.LocalEngine", lambda _: Counted())
+    monkeypatch.setattr("smartcl.paper.experiments.engines.local.LocalEngine", lambda _: Counted())
     for expected in (2, 2):
         assert call(["reproduce", "tiny", "--results", str(tmp_path), "--json"]) == 0
         captured = capsys.readouterr()
@@ -219,7 +219,7 @@ def test_failures_are_listed_after_the_table_and_are_no_mistake_of_the_arguments
     tmp_path, capsys, small_table, monkeypatch
 ):
     monkeypatch.setattr(
-        "smartcl.paper.commands.reproduce_command.sweep", lambda specs, *_: {specs[0]: "OSError: full", specs[1]: "why"}
+        "smartcl.paper.experiments.sweep.sweep", lambda specs, *_: {specs[0]: "OSError: full", specs[1]: "why"}
     )
     assert call(["reproduce", "small", "--results", str(tmp_path), "--json"]) == 1
     captured = capsys.readouterr()

@@ -75,9 +75,9 @@ class AblationScores:
 
 AblationRuns = dict[AblationKey, AblationScores]
 #: Scores, or the reason why there are none.
-Outcome = AblationScores | str
+AblationOutcome = AblationScores | str
 #: Called after each run: which one, what came of it, how many are done, and of how many.
-AblationFinished = Callable[[AblationKey, Outcome, int, int], None]
+AblationFinished = Callable[[AblationKey, AblationOutcome, int, int], None]
 
 
 # --- one run ----------------------------------------------------------------------------------------------------------
@@ -126,7 +126,7 @@ def signature(stream: DevelopmentStream) -> InputSpec:
     return InputSpec(n_features=stream.X.shape[1], n_classes=stream.classes, sparse=sparse.issparse(stream.X))
 
 
-def attempt(key: AblationKey) -> Outcome:
+def attempt(key: AblationKey) -> AblationOutcome:
     """A run that fails stops no other."""
     try:
         return run(key)
@@ -160,7 +160,7 @@ def read_runs(folder: Path) -> AblationRuns:
     return {key: scores_of(line) for key, line in run_file(folder).read().items()}
 
 
-def outcomes(keys: Sequence[AblationKey], workers: int | None) -> Iterator[tuple[AblationKey, Outcome]]:
+def outcomes(keys: Sequence[AblationKey], workers: int | None) -> Iterator[tuple[AblationKey, AblationOutcome]]:
     """The runs as they finish. One worker is this process; more are processes of one thread each."""
     workers = min(workers or os.cpu_count() or 1, len(keys))
     if workers <= 1:

@@ -13,7 +13,7 @@ from smartcl.paper.report.table_grids import metric_grids, paired_grid
 
 HEAD = """# Results
 
-Made from `results/` by `smartcl results docs/results.md`; not edited by hand. Accuracy in percent, mean of the task
+Made from `results/` by `smartcl report --markdown docs/results.md`; not edited by hand. Accuracy in percent, mean of the task
 test sets after the last batch (on the suite of streams, of each batch before it is learned): mean ± standard deviation
 over seeds (n), and below it what the paper prints (10 seeds). Cells without a run are left open. All memories are
 charged to the byte.

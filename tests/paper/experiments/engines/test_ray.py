@@ -110,7 +110,7 @@ def test_ray_starts_on_this_machine_without_an_address():
 
 
 def test_an_unreachable_cluster_is_one_line(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("smartcl.paper.commands.reproduce_command.RayEngine", partial(RayEngine, patience=5.0))
+    monkeypatch.setattr("smartcl.paper.experiments.engines.ray.RayEngine", partial(RayEngine, patience=5.0))
     arguments = ["--results", str(tmp_path), "--engine", "ray", "--address", "127.0.0.1:1"]
     assert call(["reproduce", "table1", "--quick", *arguments]) == 1
     captured = capsys.readouterr()
