@@ -29,7 +29,7 @@ def test_a_cell_shows_ours_above_the_published(tmp_path):
     save(tmp_path, "table5", "GEM", "300", [89.0, 91.0])
     page = markdown_page(Runs(tmp_path))
     assert "| GEM | 90.00 ± 1.41 (2)<br>*88.93* |" in page
-    assert "table1" not in page
+    assert "## table1" not in page
 
 
 def test_the_page_reads_every_seed_that_is_there(tmp_path, capsys):
@@ -53,9 +53,7 @@ def test_a_table_of_several_metrics_has_a_grid_for_each_and_its_explanation(tmp_
     section = page[page.index("## table4:") : page.index("## samples:")]
     assert [line.split("|")[1].strip() for line in section.splitlines() if "civil-brazil |" in line] == [
         "accuracy, %",
-        "balanced accuracy, %",
         "AUC",
-        "accuracy of",
     ]
     assert "| smart − majority | -10.00 [-10.00, -10.00] (2) | – |" in section
     assert f"| smart | {fmean((0.52, 0.53)):.3f} ± 0.007 (2) | – |" in section
