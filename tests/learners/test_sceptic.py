@@ -136,7 +136,7 @@ def test_settings_out_of_range_are_refused(name, value, words):
 
 
 def test_what_a_batch_replays_wakes_together(monkeypatch):
-    """The first step finds every row awake that any step's replay needs, and asking the teacher changes none."""
+    """The first step finds every row active that any step's replay needs, and asking the teacher changes none."""
     monkeypatch.setattr("smartcl.network.mlp.ROW_TABLE_WEIGHTS", 0)
     learner = build_learner("smart", small_spec(sparse_rows=True), 900, **SMALL)
     batches = small_batches(sparse_rows=True)
@@ -150,8 +150,8 @@ def test_what_a_batch_replays_wakes_together(monkeypatch):
     draws = learner.draw_all()
     next(iter(learner.replays(draws)))
     rows, _ = learner.recall(learner.memory.store, np.unique(np.concatenate(draws)))
-    awake, _ = table.active
-    assert set(table._row_of[rows.indices].tolist()) == set(awake.tolist())
+    active, _ = table.active
+    assert set(table._row_of[rows.indices].tolist()) == set(active.tolist())
     table.rollback(journal)
     assert_same_state(table.state_dict(), before)
 

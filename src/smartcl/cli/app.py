@@ -86,7 +86,7 @@ def call(arguments: list[str]) -> int:
                 app, rest, shown = command_line(), arguments, "smartcl"
             code = int(app(rest, prog_name=shown, standalone_mode=False) or 0)
             sys.stdout.flush()
-        except SystemExit as end:  # nobody reads the output any more
+        except SystemExit as end:  # the reader of the output has left
             return int(end.code or 0)
         except Exception as error:
             code, said = verdict(error)

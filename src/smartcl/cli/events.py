@@ -28,7 +28,7 @@ def events(
     date: Annotated[str, typer.Option(help="The column of the ISO date, in both files.")] = "date",
     keyword: Annotated[str, typer.Option(help="The column of the keyword.")] = "keyword",
     count: Annotated[str, typer.Option(help="The column of the count.")] = "count",
-    horizon: Annotated[int, typer.Option(min=1, help="Forecast an event within so many days.")] = 1,
+    horizon: Annotated[int, typer.Option(min=1, help="Forecast an event within this number of days.")] = 1,
     memory: Memory = "1MB",
     method: MethodName = "smart",
     settings: SettingsOption = None,

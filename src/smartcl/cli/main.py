@@ -1,4 +1,4 @@
-"""Where the ``smartcl`` command begins: all that happens before the seconds it takes to load everything else."""
+"""Entry point of the ``smartcl`` command: all that happens before the seconds it takes to load everything else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the command says beside its results: one line on stderr, no longer than the screen is wide.
+"""Messages on stderr: one line beside the results, no longer than the screen is wide.
 
 Any error becomes such a line, and an exit code that says whose fault it is.
 """
@@ -50,7 +50,7 @@ def screen_columns() -> int:
 
 
 def counted(number: int, thing: str) -> str:
-    """So many of a thing.
+    """A count with its noun.
 
     >>> counted(1, "class"), counted(2000, "class"), counted(0, "row")
     ('1 class', '2,000 classes', '0 rows')
@@ -59,7 +59,7 @@ def counted(number: int, thing: str) -> str:
 
 
 def one_line(text: str, columns: int) -> str:
-    """The text on one line of so many columns: long words give way first, then the middle.
+    """The text on one line of at most ``width`` columns: long words are cut first, then the middle.
 
     >>> one_line("there is no file /home/someone/with/a/very/long/path/counts.csv", columns=48)
     'there is no file /home/someone...path/counts.csv'
@@ -79,7 +79,7 @@ def one_line(text: str, columns: int) -> str:
 
 
 def _without_middle(text: str, columns: int, end: int) -> str:
-    """The beginning and the end of a text that is too long, the end so many columns wide."""
+    """The beginning and the end of a text that is too long."""
     start = columns - len(GAP) - end
     head, tail = text[:start], text[len(text) - end :]
     while cell_len(head) > start:
@@ -92,7 +92,7 @@ def _without_middle(text: str, columns: int, end: int) -> str:
 def _write(message: str, columns: int) -> None:
     encoding = sys.stderr.encoding or "utf-8"
     known = message.encode(encoding, "replace").decode(encoding)
-    with suppress(OSError):  # nobody listens
+    with suppress(OSError):  # the reader has closed stderr
         print(one_line(f"smartcl: {known}", columns), file=sys.stderr)
 
 

@@ -1,4 +1,4 @@
-"""Where tables are printed: as wide as the terminal; in a pipe or a file, as wide as they are."""
+"""Consoles for tables: as wide as the terminal; in a pipe or a file, as wide as the tables are."""
 
 from __future__ import annotations
 

@@ -49,8 +49,8 @@ def train(
         int, typer.Option(min=1, max=MOST_WIDTH, help="Features that words and many names are hashed into.")
     ] = USUAL_WIDTH,
     input_format: Format = None,
-    checkpoint_rows: Annotated[int | None, typer.Option(min=1, help="Save after so many rows.")] = None,
-    checkpoint_seconds: Annotated[float, typer.Option(min=0.1, help="Save after so many seconds.")] = 60.0,
+    checkpoint_rows: Annotated[int | None, typer.Option(min=1, help="Save after this number of rows.")] = None,
+    checkpoint_seconds: Annotated[float, typer.Option(min=0.1, help="Save after this number of seconds.")] = 60.0,
     method: MethodName = USUAL_METHOD,
     settings: SettingsOption = None,
     batch: Annotated[int, typer.Option(min=1, help="Rows that are learned together.")] = 50,

@@ -1,4 +1,4 @@
-"""What the commands share: arguments checked before any work, and results printed although saving them fails."""
+"""Helpers that the commands share: arguments checked before any work, results printed although saving fails."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def arguments_checked() -> Iterator[None]:
 
 
 def one_thread() -> None:
-    """The matrices are small, and threads on a busy machine wait for each other; who knows better says so."""
+    """The matrices are small, and threads on a busy machine wait for each other; OMP_NUM_THREADS overrides this."""
     import torch
 
     if "OMP_NUM_THREADS" not in os.environ:

@@ -1,4 +1,4 @@
-"""What came of forecasting events: the backtest, the forecast of the latest day, and the folder they are saved in."""
+"""Result of forecasting events: the backtest, the forecast of the latest day, and the folder they are saved in."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ OWN_PARAMETERS = {
     **{"hidden": (64,), "lr": 1e-3, "iterations": 10, "smoothing": 0.0},
     **{"robust": 0.0, "distill": 0.0, "trust": False},
 }
-#: One part in so many of the days with labels, the first, is only learned from.
+#: The days with labels are cut into this number of parts; the first is only learned from.
 PARTS = 3
 LEAST_TESTED_DAYS = 10
 MOST_SUSPECTS = 5

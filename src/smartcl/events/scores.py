@@ -1,4 +1,4 @@
-"""How good forecasts of events were, beside what needs no learning."""
+"""Scores of event forecasts, beside forecasts that need no learning."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from smartcl.data.batch import Ints
 from smartcl.events.calendar import EventDays
 from smartcl.events.counts import UNKNOWN, Csr
 
-#: A keyword alone with this AUC is suspicious, if at least so many events say so.
+#: A keyword alone with this AUC is suspicious, if at least this number of events supports it.
 SUSPICIOUS_AUC = 0.95
 LEAST_EVENTS = 10
 

@@ -21,7 +21,7 @@ from smartcl.saved import Saved
 #: The format of a row that is in code; the others are those of ``row_formats``.
 IN_CODE = 255
 
-# Rows are read and written anew so many bytes, and so many rows, at a time.
+# The number of bytes, and of rows, that are read and written anew at a time.
 _CHUNK_ROWS = 2**12
 _CHUNK_NBYTES = 2**17
 

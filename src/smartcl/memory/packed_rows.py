@@ -21,7 +21,7 @@ from smartcl.saved import Saved
 
 Offsets = NDArray[np.uint32] | NDArray[np.uint64]
 
-# Rows are written anew so many at a time at most, and so many bytes of them.
+# The most rows, and the most bytes of them, that are written anew at a time.
 _CHUNK_ROWS = 2**14
 _CHUNK_NBYTES = 2**18
 

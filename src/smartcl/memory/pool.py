@@ -1,4 +1,4 @@
-"""Who may stay: the candidates for a memory's room, and what a policy answers."""
+"""Selection protocol: the candidates for a memory's room, and the answer of a policy."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MOST_LEFT = 1 / 8
 
 @dataclass(frozen=True)
 class Offer:
-    """How new samples come: how many of the stream each stands for, and how much of the usual effort they are worth.
+    """Circumstances of an offer: the samples of the stream that each one stands for, and the effort they are worth.
 
     More than one, where not all are offered; less than 1, where little has been learned since the last came.
     """
@@ -108,7 +108,7 @@ def sorted_by(keys: SelectorScores, *groups: NDArray[Any]) -> Ints:
     array([2, 0, 1])
     """
     bits = keys.view(np.int32)
-    ascending = bits ^ ((bits >> 31) & 0x7FFFFFFF)  # as whole numbers, negative keys would stand the wrong way round
+    ascending = bits ^ ((bits >> 31) & 0x7FFFFFFF)  # as whole numbers, negative keys would sort in the wrong order
     order: Ints = np.argsort(ascending.astype(np.uint16), kind="stable")
     for numbers in ((ascending >> 16).astype(np.int16), *(narrow(group) for group in groups)):
         order = order[np.argsort(numbers[order], kind="stable")]

@@ -1,4 +1,4 @@
-"""What is kept beside each row: its label, and named columns such as a score."""
+"""Columns beside the rows of a memory: the label, and named values such as a score."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class Columns:
             numbers = isinstance(column, np.ndarray) and column.dtype.kind in "biuf"
             if not numbers or column.shape[:1] != labels.shape:
                 saved.refuse(f"extra.{name}", f"must be an array with numbers for each of {len(labels)} samples")
-            if not (column < np.inf).all():  # a logit of -inf is one not known
+            if not (column < np.inf).all():  # a logit of -inf is an unknown one
                 saved.refuse(f"extra.{name}", "must be numbers: it contains NaN or infinity")
         return cls(np.array(labels)).replace(named)
 

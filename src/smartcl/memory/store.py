@@ -1,4 +1,4 @@
-"""What is remembered: rows as bytes, their labels, and what a method keeps beside them."""
+"""Store of samples: rows as bytes, their labels, and the columns that a method keeps beside them."""
 
 from __future__ import annotations
 
@@ -204,7 +204,7 @@ class SampleStore:
     def gather(self, index: Ints, missing: bool = True) -> Gathered:
         """The samples at these positions, which may repeat, ready to train on.
 
-        Who does not need to know what is missing, because zero stays zero in the input, saves finding out.
+        With ``missing=False`` it is not worked out which values are missing: enough where zero stays zero in the input.
         """
         index = self._positions(index)
         y = torch.from_numpy(self.labels[index].astype(np.int64))
@@ -228,7 +228,7 @@ class SampleStore:
     def from_state(cls, state: dict[str, Any] | Saved, n_classes: int | None = None) -> SampleStore:
         """The store that ``state_dict`` described, or a ``StateError`` where no store can have done so.
 
-        LabelColumn are below ``n_classes``, where their number is known.
+        Labels are below ``n_classes``, where their number is known.
         """
         saved = Saved.of(state, "store")
         sparse, dtype, columns = saved.flag("sparse"), saved_dtype(saved), Columns.from_state(saved, n_classes)

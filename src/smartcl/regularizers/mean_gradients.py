@@ -1,4 +1,4 @@
-"""How much an output depends on each weight, sample by sample, without a single per-sample gradient.
+"""Mean size of an output's gradient by each weight, without a single per-sample gradient in memory.
 
 For a Linear layer the gradient of one sample is the outer product of its input ``a`` and its slope ``δ`` at the layer's
 output. A function ``φ`` with ``φ(uv) = φ(u)φ(v)``, as the square and the absolute value are, passes through it:

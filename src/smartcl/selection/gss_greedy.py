@@ -1,4 +1,4 @@
-"""GSS-Greedy: keep samples whose gradients point elsewhere than those already kept.
+"""GSS-Greedy: keep samples whose gradients differ in direction from those already kept.
 
 Aljundi, Lin, Goujaud, Bengio, "Gradient based sample selection for online continual learning", NeurIPS 2019,
 Algorithm 2.
@@ -37,8 +37,8 @@ class GSSGreedy:
     """A sample's score is its largest cosine with drawn memory gradients when it came, and is never refreshed.
 
     While there is room, samples are appended. When there is none, and only if the new batch opposes all of the drawn
-    memory, victims drawn by score are paired with newcomers, and a pair is exchanged with a probability that grows
-    with the victim's score.
+    memory, stored samples drawn by score are paired with new ones, and a pair is exchanged with a probability that
+    grows with the victim's score.
     """
 
     scored = True
@@ -72,7 +72,7 @@ class GSSGreedy:
         return geometry.trace(np.concatenate([pool.new, drawn])).pieces(sizes)
 
     def _shed(self, pool: Pool, room: int) -> Selection:
-        """The memory alone no longer fits (its overhead grew): the most redundant samples leave, nobody enters."""
+        """The memory alone no longer fits (its overhead grew): the most redundant samples leave, and none enters."""
         held = pool.scores[: pool.n_memory]
         keep = longest_fit(np.argsort(held, kind="stable"), pool.sizes, room)
         return Selection(keep, held[keep])

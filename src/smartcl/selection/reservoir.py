@@ -1,4 +1,4 @@
-"""Policies that look at no sample: a uniform choice of the whole stream, everything, or nothing."""
+"""Policies that do not depend on the samples: a uniform choice of the whole stream, everything, or nothing."""
 
 from __future__ import annotations
 

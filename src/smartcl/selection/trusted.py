@@ -1,4 +1,4 @@
-"""A reservoir that lets go first of samples whose label the network contradicts."""
+"""Trusted reservoir: samples whose label the network contradicts leave first."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from smartcl.selection.roles import DORMANT, HELD_OUT, roles_in
 
 #: Stored samples looked at after each batch: the whole of a small memory, a random part of a large one.
 EXAMINED = 600
-#: Who contradicts a larger share of them knows too little to send any away while there is room.
+#: A network that contradicts a larger share of them knows too little to remove any while there is room.
 MOST_CONTRADICTED = 1 / 3
 
 
@@ -67,10 +67,10 @@ class Trusted:
         suspect, roles = np.zeros(len(pool), dtype=np.bool_), roles_in(pool)
         suspect[examined] = contradicted(pool, examined)
         known = suspect[examined].mean() <= MOST_CONTRADICTED
-        suspect &= roles != HELD_OUT  # who is held out to judge by is not judged
+        suspect &= roles != HELD_OUT  # held-out samples are never removed as suspect
         if fits:
-            awake = roles != DORMANT  # who sleeps is contradicted by the present, and may be right again
-            keep = np.flatnonzero(~_sent_away(pool, keys, suspect & awake)) if known else np.arange(len(pool))
+            in_use = roles != DORMANT  # a dormant sample is contradicted by the present, and may be right again
+            keep = np.flatnonzero(~_sent_away(pool, keys, suspect & in_use)) if known else np.arange(len(pool))
             return Selection(keep, keys[keep])
         judged, dealt = np.flatnonzero(roles != HELD_OUT), keys.copy()
         dealt[judged] = trade_places(keys[judged], suspect[judged], pool.labels[judged])

@@ -1,4 +1,4 @@
-"""How far a sweep is: a bar for a person at a terminal, a line for each run in a log."""
+"""Progress of a sweep: a bar for a person at a terminal, a line for each run in a log."""
 
 from __future__ import annotations
 

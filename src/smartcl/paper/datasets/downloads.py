@@ -171,7 +171,7 @@ def open_url(url: str, timeout: float) -> HTTPResponse:
 
 
 def _discard(answer: Future[HTTPResponse]) -> None:
-    """Close an answer nobody waits for any more; an HTTP error holds a connection too."""
+    """Close an answer that comes too late; an HTTP error holds a connection too."""
     outcome = answer.exception() or answer.result()
     if hasattr(outcome, "close"):
         outcome.close()

@@ -74,7 +74,7 @@ def class_stream(
 
 
 def _chosen(labels: Ints, members: Ints, most: int | None, seed: list[int]) -> Ints:
-    """The images of these classes in random order, at most so many of each."""
+    """The images of these classes in random order, at most this number of each."""
     order = np.random.default_rng(seed).permutation(np.flatnonzero(np.isin(labels, members)))
     if most is None:
         return order

@@ -90,7 +90,7 @@ def newsgroups(
 
 
 def word_counts(train: list[str], test: list[str], least_messages: int) -> tuple[Csr, Csr, tuple[str, ...]]:
-    """log(1 + occurrences) of the words in so many training texts or more, and those words.
+    """log(1 + occurrences) of the words in at least ``least`` training texts, and those words.
 
     >>> x, _, words = word_counts(["an apple a day", "an apple an hour"], ["apple pie"], 2)
     >>> words, np.expm1(x.toarray()).round().tolist()

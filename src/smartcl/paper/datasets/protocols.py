@@ -62,7 +62,7 @@ class DigitProtocol:
 
 @dataclass(frozen=True)
 class DomainProtocol(DigitProtocol):
-    """As ``DigitProtocol``, for so many worlds."""
+    """As ``DigitProtocol``, for a number of domains."""
 
     worlds: int = 10
 
@@ -77,7 +77,7 @@ SPLIT = DigitProtocol(None, batch_size=128, epochs=4, padding=2, pixel_mean=0.1,
 LONG = replace(DISJOINT, samples_per_task=None)
 #: Ten thousand images.
 SHORT = replace(DISJOINT, samples_per_task=2000)
-#: Ten worlds of a thousand images each, seen once in batches of 50.
+#: Ten domains of a thousand images each, seen once in batches of 50.
 DOMAINS = DomainProtocol(samples_per_task=1000, batch_size=50)
 
 # --- images by class --------------------------------------------------------------------------------------------------
@@ -127,7 +127,7 @@ class PanelProtocol:
         return int(self.train_share * n_days)
 
     def shorter(self, share: float) -> PanelProtocol:
-        """The same protocol on that share of the days, asking for so many fewer days of each label.
+        """The same protocol on that share of the days, with as large a share of the days asked for of each label.
 
         >>> PanelProtocol(0.5, 50, 30).shorter(0.5)
         PanelProtocol(train_share=0.5, least_train=25, least_test=15, samples=300, ...)

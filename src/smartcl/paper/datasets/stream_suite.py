@@ -53,7 +53,7 @@ SUITE: dict[str, SuiteStream] = {
 
 @dataclass(frozen=True)
 class SuiteFile:
-    """A stream as it lies in its file: rows and labels for each seed, or the same for all, and where the world changes.
+    """A stream as it lies in its file: rows and labels by seed, or the same for all, and where the concept changes.
 
     A stream that changes all along is ``gradual`` and names no rows.
     """

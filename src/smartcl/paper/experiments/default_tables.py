@@ -1,4 +1,4 @@
-"""What the estimator does that was told nothing but its memory: on the paper's streams, and on one of 60,000 images."""
+"""Tables of the default estimator, told its memory alone: on the paper's streams, and on one of 60,000 images."""
 
 from __future__ import annotations
 

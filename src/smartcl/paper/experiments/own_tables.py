@@ -1,4 +1,4 @@
-"""What each part of ``smart`` buys, and how it stands other kinds of wrong labels: tables of our own."""
+"""Tables of our own: the parts of ``smart``, other kinds of wrong labels, words, networks of a user."""
 
 from __future__ import annotations
 

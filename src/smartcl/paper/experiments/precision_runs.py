@@ -1,4 +1,4 @@
-"""What a coarser memory buys: accuracy against bytes at several precisions, on images, words and dense floats."""
+"""Runs at several precisions: accuracy against bytes, on images, words and dense floats."""
 
 from __future__ import annotations
 

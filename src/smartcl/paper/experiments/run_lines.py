@@ -1,7 +1,7 @@
 """A file of runs, one line of JSON each, in a fixed order: several processes add to it, and git merges it.
 
 A line that is damaged, or is no run, such as git's mark of a conflict, counts as a run not made. It is gone when the
-file is written next. So both sides of a conflict are kept, and nobody has to edit the file.
+file is written next. So both sides of a conflict are kept, and the file needs no editing.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ LOCKS = ".locks"
 class RunLines(Generic[Name]):
     """The lines of one file by the names of their runs; ``name_of`` gives None for what is no run.
 
-    What was read is kept and shared by all who ask: nobody may change it. A file that has changed is read again.
+    What was read is kept and shared by all callers, which must not change it. A file that has changed is read again.
     ``order`` is the place of a line in the file.
     """
 

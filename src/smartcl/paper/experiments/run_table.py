@@ -58,7 +58,7 @@ class Table:
     sources: Mapping[str, str] = field(default_factory=dict)
 
     def specs(self, seeds: int | None = None) -> list[RunSpec]:
-        """Every run of the table, all cells of a seed before the next; each row's own number of seeds, or so many."""
+        """Every run of the table, all cells of a seed before the next; each row's own number of seeds, or ``seeds``."""
         wanted = {row.label: seeds or self.seeds_of(row) for row in self.rows}
         return [
             self.spec(row, column, seed)

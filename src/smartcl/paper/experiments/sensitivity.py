@@ -1,4 +1,4 @@
-"""How much the two strengths matter: accuracy along α and along β, everything else as it is by default.
+"""Sensitivity to the two strengths: accuracy along α and along β, everything else at its default.
 
 The paper says α ran from 0.00001 to 0.1, best at 0.005, and names 0.0001, 0.0005, 0.1 and 0.5 as the best β for 10, 20,
 30 and 40 percent of wrong labels; the figure itself is not to be had, so the points between are ours.

@@ -1,4 +1,4 @@
-"""What Eq. 2 and the theorem's bounds are worth, from what runs noted along training, and the counter-example."""
+"""Measurements of Eq. 2 and of the theorem's bounds along training, and the counter-example."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What settings are chosen by: runs that see no test data and no seed of another table.
+"""Runs that settings are chosen by: they see no test data and no seed of another table.
 
 Table 3 on equal terms: each regulariser's strength, from one grid around its usual one, by validation accuracy. A fifth
 of the training images is held out and nothing of the test set is seen; labels are clean, as for the usual strengths.

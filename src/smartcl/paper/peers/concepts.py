@@ -17,7 +17,7 @@ RiverRows = Iterable[tuple[dict[Any, Any], Any]]
 
 @dataclass(frozen=True)
 class Recorded:
-    """A stream written down: rows in their order, labels from zero on, and where the world changes.
+    """A stream written down: rows in their order, labels from zero on, and where the concept changes.
 
     A stream that changes all along has no such rows, and says so by ``gradual``.
     """

@@ -47,7 +47,7 @@ keeps every sample.""",
     ),
     "default": """`adaptive` is what `SmartClassifier` is by default: it is told its memory and nothing else. Flu is
 judged by the AUC.""",
-    "classes": """Two classes come at a time and never again, and nobody says where a task ends. CLS-ER, with whole
+    "classes": """Two classes come at a time and never again, and no sign says where a task ends. CLS-ER, with whole
 images and clean labels, prints 89.5 at 200 and 92.1 at 500 images (Arani, Sarfraz & Zonooz 2022).""",
     "fresh": """The runs of `smart` behind tables 1 and 2 on seeds that nothing was chosen by. Seeds 20 to 24 with wrong
 labels had been seen once before the last rule, which was made on other seeds.""",

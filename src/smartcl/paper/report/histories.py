@@ -1,4 +1,4 @@
-"""What happens along the stream: the memory's samples, bytes and purity, what is remembered, whether Eq. 2 holds."""
+"""Figures along the stream: the memory's samples, bytes and purity, accuracy by task, Eq. 2."""
 
 from __future__ import annotations
 

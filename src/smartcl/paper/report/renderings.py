@@ -1,4 +1,4 @@
-"""What the report makes of each artefact of the catalogue, by its name there: text for the terminal, and files."""
+"""Renderings of the artefacts of the catalogue, by name: text for the terminal, and files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the table of streams comes down to: places, distance to the best peer, and how fast a change is learned."""
+"""Summary of the table of streams: places, distance to the best peer, accuracy after each change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Accuracy over time on each stream of the suite, with the moments marked at which the world changes."""
+"""Accuracy over time on each stream of the suite, with the moments marked at which the concept changes."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def draw_streams(curves: list[dict[str, Any]]) -> PageFigure:
         return PageFigure(STEM, title, missing=f"smartcl reproduce {STREAM_RUNS.name}")
     caption = (
         f"Accuracy by window of the stream, up to the row it stands at: mean of {numbers([c['n'] for c in curves])}. "
-        "Upright lines are the rows at which the world changes; a stream that changes all along has none. Where one "
+        "Upright lines are the rows at which the concept changes; a stream that changes all along has none. Where one "
         "row in 1,000 is an event, accuracy says nothing: no panel."
     )
     return PageFigure(STEM, title, caption, panels)

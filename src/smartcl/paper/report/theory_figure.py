@@ -1,4 +1,4 @@
-"""What Eq. 2 and its bounds are worth: a table for people, a CSV file and a picture."""
+"""Figure of Eq. 2 and its bounds: a table for people, a CSV file and two drawings."""
 
 from __future__ import annotations
 

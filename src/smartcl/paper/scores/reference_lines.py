@@ -1,4 +1,4 @@
-"""What any forecast has to be read beside: the majority, the base rate of each place, offline logistic regression."""
+"""Reference forecasts: the majority, the base rate of each place, offline logistic regression."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ def tested(learner: StreamLearner, tasks: Sequence[Task], by: Callable[..., AnyS
     """What this score says of the learner on each task's test set.
 
     A run asks for the ``accuracy`` after each task and for all ``Scores`` at its end: with forty tasks the areas under
-    so many curves would take a tenth of it.
+    the curves would take a tenth of it.
     """
     return [by(learner.predict_proba(task.test.x).numpy(), task.test.y.numpy()) for task in tasks]
 

@@ -1,4 +1,4 @@
-"""What a sweep asks of an engine: the outcome of every run, as they finish, in any order."""
+"""Protocol of an engine: the outcome of every run, as they finish, in any order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a process behaves that makes runs for another: one thread, deaf to ctrl-C, gone with its parent."""
+"""Set-up of a worker process: one thread, ctrl-C ignored, ended when its parent ends."""
 
 from __future__ import annotations
 

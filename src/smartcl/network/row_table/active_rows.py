@@ -12,7 +12,7 @@ from smartcl.network.prox import prox_preconditioned, shrink_rows_
 from smartcl.network.row_table.missed_steps import AVERAGE_EVERY, RowSchedule, warm_decay
 
 #: Weights worked on at a time, 256 rows of the paper's network: what is made of them stays in the cache.
-AWAKE_PIECE = 256 * 400
+ACTIVE_PIECE = 256 * 400
 
 
 @dataclass
@@ -26,7 +26,7 @@ class RowState:
 
     @classmethod
     def empty(cls, rows: int, width: int) -> RowState:
-        """Room for so many rows; what it holds is arbitrary."""
+        """Room for this number of rows; their values are arbitrary."""
         return cls(*(torch.empty(rows, width) for _ in range(4)))
 
     def __getitem__(self, some: slice) -> RowState:
@@ -36,14 +36,14 @@ class RowState:
         return self.weight, self.mean, self.square, self.average
 
 
-class AwakeRows:
+class ActiveRows:
     """Rows taken from a table; it learns what became of them when they are put back.
 
-    >>> awake = AwakeRows(width=2)
-    >>> for column, value in zip(awake.room_for(torch.tensor([7, 3]), now=0).columns(), (1.0, 0.0, 0.0, 1.0)):
+    >>> active = ActiveRows(width=2)
+    >>> for column, value in zip(active.room_for(torch.tensor([7, 3]), now=0).columns(), (1.0, 0.0, 0.0, 1.0)):
     ...     _ = column.fill_(value)
-    >>> awake.step(torch.tensor([[1.0, -1.0], [0.0, 0.0]]), RowSchedule(lr=0.5), now=1)
-    >>> awake.rows, awake.state.weight
+    >>> active.step(torch.tensor([[1.0, -1.0], [0.0, 0.0]]), RowSchedule(lr=0.5), now=1)
+    >>> active.rows, active.state.weight
     (tensor([7, 3]), tensor([[0.5000, 1.5000], [1.0000, 1.0000]]))
     """
 
@@ -79,7 +79,7 @@ class AwakeRows:
         self._used, self._averaged = 0, []
 
     def pieces(self) -> Iterator[slice]:
-        rows = max(1, AWAKE_PIECE // self._state.weight.shape[1])
+        rows = max(1, ACTIVE_PIECE // self._state.weight.shape[1])
         return (slice(start, min(start + rows, self._used)) for start in range(0, self._used, rows))
 
     @torch.no_grad()
@@ -99,12 +99,12 @@ class AwakeRows:
             rows = self._state[some]
             metric = adam_metric(rows.square, now, schedule)
             rows.weight.copy_(prox_preconditioned(rows.weight, metric, strength))
-            # No proximal step reaches a sleeping row: stale momentum would revive a dead one for good.
+            # No proximal step reaches an idle row: stale momentum would revive a dead one for good.
             rows.mean.mul_((rows.weight != 0).any(dim=1, keepdim=True))
 
     @torch.no_grad()
     def follow(self, schedule: RowSchedule, now: int) -> None:
-        """Let the averages forget as much as in all the steps since they last looked at the weights."""
+        """Let the averages forget as much as in all the steps since they last read the weights."""
         if not schedule.average or not self._averaged:
             return
         ends = [start for start, _ in self._averaged[1:]] + [self._used]
@@ -121,7 +121,7 @@ class AwakeRows:
 
 
 def grown(column: torch.Tensor, capacity: int) -> torch.Tensor:
-    """The column with room for so many rows; what a new one holds is arbitrary."""
+    """The column with room for ``capacity`` rows; the values of new ones are arbitrary."""
     larger = column.new_empty((capacity, *column.shape[1:]))
     larger[: len(column)] = column
     return larger

@@ -1,4 +1,4 @@
-"""All rows of a row table as they fell asleep, and where a dense Adam would have them by now."""
+"""All rows of a row table as they became idle, and where a dense Adam would have them by now."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import Self
 import torch
 
 from smartcl.network.prox import shrink_factor
-from smartcl.network.row_table.awake import RowState, grown
+from smartcl.network.row_table.active_rows import RowState, grown
 from smartcl.network.row_table.missed_steps import RowSchedule, pushes, trails
 from smartcl.saved import Saved
 
 
 @dataclass
-class SleepingRows:
+class IdleRows:
     """A row's weights, Adam moments and averages, the step it was last touched, and products that tell its norm.
 
-    >>> asleep = SleepingRows.none(width=2)
-    >>> asleep.grow(3)
-    >>> asleep.add(slice(0, 1), torch.tensor([[3.0, 4.0]]), now=0)
-    >>> asleep.look(torch.tensor([0]), RowSchedule(shrink=1.0), now=2)
+    >>> idle = IdleRows.none(width=2)
+    >>> idle.grow(3)
+    >>> idle.add(slice(0, 1), torch.tensor([[3.0, 4.0]]), now=0)
+    >>> idle.look(torch.tensor([0]), RowSchedule(shrink=1.0), now=2)
     tensor([[1.8000, 2.4000]])
     """
 
@@ -43,11 +43,11 @@ class SleepingRows:
     def columns(self) -> dict[str, torch.Tensor]:
         return {column.name: getattr(self, column.name) for column in fields(self)}
 
-    def take(self, rows: torch.Tensor) -> SleepingRows:
+    def take(self, rows: torch.Tensor) -> IdleRows:
         """Copies of some rows."""
-        return SleepingRows(**{name: column.index_select(0, rows) for name, column in self.columns().items()})
+        return IdleRows(**{name: column.index_select(0, rows) for name, column in self.columns().items()})
 
-    def put(self, rows: torch.Tensor, others: SleepingRows) -> None:
+    def put(self, rows: torch.Tensor, others: IdleRows) -> None:
         """Some rows as these others are."""
         for name, column in self.columns().items():
             column.index_copy_(0, rows, getattr(others, name))
@@ -67,7 +67,7 @@ class SleepingRows:
         return cls(**columns)
 
     def grow(self, capacity: int) -> None:
-        """Make room for so many rows; what a new one holds is arbitrary."""
+        """Make room for ``capacity`` rows; the values of new ones are arbitrary."""
         for name, column in self.columns().items():
             setattr(self, name, grown(column, capacity))
 
@@ -78,7 +78,7 @@ class SleepingRows:
         self.last[rows], self.products[rows] = now, _products(weight, path=None)
 
     def put_back(self, rows: torch.Tensor, state: RowState, schedule: RowSchedule, now: int) -> None:
-        """Rows that fall asleep like this at this step; momentum pushes them from here."""
+        """Rows that become idle like this at this step; momentum pushes them from here."""
         self.last[rows] = now
         # Without shrinkage nothing depends on the norm of a row on its way.
         path = _path(state.mean, state.square, self.last[rows], schedule) if schedule.shrink else None
@@ -86,14 +86,14 @@ class SleepingRows:
         for name in ("weight", "mean", "square", "average"):
             getattr(self, name).index_copy_(0, rows, getattr(state, name))
 
-    def wake(self, rows: torch.Tensor, state: RowState, schedule: RowSchedule, now: int) -> None:
+    def activate(self, rows: torch.Tensor, state: RowState, schedule: RowSchedule, now: int) -> None:
         """Fill in rows as a dense optimizer would have them now, had their gradient been zero meanwhile."""
         self._place(rows, state, schedule, now, average=bool(schedule.average))
-        slept = (now - self.last[rows]).double()
-        if bool(slept.any()):
+        missed = (now - self.last[rows]).double()
+        if bool(missed.any()):
             beta1, beta2 = schedule.betas
-            state.mean.mul_(_column(beta1**slept))
-            state.square.mul_(_column(beta2**slept))
+            state.mean.mul_(_column(beta1**missed))
+            state.square.mul_(_column(beta2**missed))
 
     def look(self, rows: torch.Tensor, schedule: RowSchedule, now: int, average: bool = False) -> torch.Tensor:
         """The weights of some rows now, or their averages."""
@@ -102,14 +102,12 @@ class SleepingRows:
         return state.average if average else state.weight
 
     def norms(self, rows: torch.Tensor, schedule: RowSchedule, now: int) -> torch.Tensor:
-        """The norms of rows that shrink while they sleep."""
+        """The norms of rows that shrink while they are idle."""
         _, pushed, shrinkage = self._lengths(rows, schedule, now)
         return (pushed - shrinkage).clamp_(min=0).float()
 
     def _place(self, rows: torch.Tensor, state: RowState, s: RowSchedule, now: int, average: bool) -> None:
-        """Fill in where rows and, if wanted, their averages (else the rows again) are now, and their moments as they
-        fell asleep.
-        """
+        """Fill in rows, their averages if wanted (else the rows again), and their moments as they became idle."""
         last, weight, mid = self.last[rows], state.weight, state.average
         for column, into in ((self.weight, weight), (self.mean, state.mean), (self.square, state.square)):
             torch.index_select(column, 0, rows, out=into)
@@ -134,7 +132,7 @@ class SleepingRows:
     def _lengths(
         self, rows: torch.Tensor, schedule: RowSchedule, now: int
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """How far momentum carried each row along its path, its norm there, and by how much that shrank since."""
+        """The distance that momentum carried each row along its path, the row's norm there, and the shrinkage since."""
         last = self.last[rows]
         reach = schedule.lr * pushes(last, now, schedule.betas)
         own, across, path = self.products[rows].double().unbind(dim=1)
@@ -144,22 +142,22 @@ class SleepingRows:
 
 @dataclass
 class Journal:
-    """How a table was when a call began: its size, its step, and the rows that changed since, as they were."""
+    """State of a table at the beginning of a call: its size, its step, and the former values of rows that changed."""
 
     used: int
     step: int
     row_of: torch.Tensor
-    asleep: SleepingRows
-    before: list[tuple[torch.Tensor, SleepingRows]] = field(default_factory=list)
+    idle: IdleRows
+    before: list[tuple[torch.Tensor, IdleRows]] = field(default_factory=list)
     _noted: torch.Tensor | None = None
 
-    def note(self, rows: torch.Tensor, asleep: SleepingRows) -> None:
-        """These rows are about to change; what is noted already, and what was not there yet, is passed over."""
+    def note(self, rows: torch.Tensor, idle: IdleRows) -> None:
+        """Note rows before they change; rows that are noted already or are new need no note."""
         if self._noted is None:
             self._noted = torch.zeros(self.used, dtype=torch.bool)
         rows = rows[rows < self.used]
         rows = rows[~self._noted[rows]]
-        self.before.append((rows, asleep.take(rows)))
+        self.before.append((rows, idle.take(rows)))
         self._noted[rows] = True
 
 
