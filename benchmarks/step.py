@@ -62,7 +62,7 @@ def ratio(method: str, doubt: float = 0.0) -> tuple[int, float]:
             learner.learn(batch, None)
 
     believe()
-    held = learner.draw_all()[0] if isinstance(learner, Sceptic) else range(learner.recipe.replay)
+    held = learner.draw_steps()[0] if isinstance(learner, Sceptic) else range(learner.recipe.replay)
     rows = len(batch[1]) + len(held)
     bare = bare_step(rows)
 

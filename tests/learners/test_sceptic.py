@@ -76,7 +76,7 @@ def test_under_full_doubt_half_as_much_is_replayed():
     sizes = []
     for contradicted in (0.0, FULL_DOUBT / 2, 1.0):
         learner.contradicted = contradicted
-        sizes.append([len(index) for index in learner.draw_all()])
+        sizes.append([len(index) for index in learner.draw_steps()])
     assert sizes == [[10] * 3, [8] * 3, [5] * 3]
 
 
@@ -87,7 +87,7 @@ def test_a_large_memory_is_replayed_in_rotating_parts(monkeypatch):
     held = len(learner.memory)
     monkeypatch.setattr("smartcl.learners.sceptic.ROTATION", 6)
     assert held > 2 * 6
-    drawn = [set(np.concatenate(learner.draw_all()).tolist()) for _ in range(20)]
+    drawn = [set(np.concatenate(learner.draw_steps()).tolist()) for _ in range(20)]
     assert all(len(each) <= 6 for each in drawn)
     assert len(set.union(*drawn)) > held / 2
 
@@ -98,9 +98,9 @@ def test_the_teacher_speaks_for_the_samples_that_are_drawn():
         learner.observe(batch)
     learner.contradicted = 0.0
     draws = [np.array([3, 0]), np.array([5, 3])]
-    for index, replay in zip(draws, learner.replays(draws), strict=True):
+    for index, replay in zip(draws, learner.teach_steps(draws), strict=True):
         assert replay is not None
-        rows, y = learner.recall(learner.memory.store, index)
+        rows, y = learner.read_weighted(learner.memory.store, index)
         assert isinstance(rows, torch.Tensor)
         assert isinstance(replay.rows, torch.Tensor)
         assert torch.equal(replay.rows, rows)
@@ -117,7 +117,7 @@ def test_full_doubt_silences_the_teacher():
     pulls = []
     for contradicted in (0.0, 1.0):
         learner.contradicted = contradicted
-        (replay,) = learner.replays([np.arange(4)])
+        (replay,) = learner.teach_steps([np.arange(4)])
         assert replay is not None
         silent = replay._replace(lesson=torch.zeros_like(replay.lesson))
         taught, untaught = (slope_of(learner, new, each) for each in (replay, silent))
@@ -147,9 +147,9 @@ def test_what_a_batch_replays_wakes_together(monkeypatch):
     assert table is not None
     before = table.state_dict()
     journal = table.begin()
-    draws = learner.draw_all()
-    next(iter(learner.replays(draws)))
-    rows, _ = learner.recall(learner.memory.store, np.unique(np.concatenate(draws)))
+    draws = learner.draw_steps()
+    next(iter(learner.teach_steps(draws)))
+    rows, _ = learner.read_weighted(learner.memory.store, np.unique(np.concatenate(draws)))
     active, _ = table.active
     assert set(table._row_of[rows.indices].tolist()) == set(active.tolist())
     table.rollback(journal)
@@ -178,7 +178,7 @@ def test_in_a_rare_stream_replay_is_true_to_the_frequency_and_the_teacher_to_its
         learner.observe(batch)
     learner.contradicted = 0.0
     new = prepare(batch.x, learner.spec), batch.y
-    (replay,) = learner.replays([np.arange(6)])
+    (replay,) = learner.teach_steps([np.arange(6)])
     assert replay is not None
     learner.overstated = torch.tensor([0.0, 2.0])
     logits = learner.model.network(new[0], replay.rows).detach().requires_grad_()

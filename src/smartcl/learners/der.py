@@ -63,7 +63,7 @@ class StoredLogits(Learner):
         """So many stored samples, drawn without replacement."""
         store = self.memory.store
         index = self.rng.choice(len(store), count, replace=False)
-        return Dark(self.recall(store, index)[0], self.stored_logits(index))
+        return Dark(self.read_weighted(store, index)[0], self.stored_logits(index))
 
     def stored_logits(self, index: Ints) -> torch.Tensor:
         """What these stored samples were once answered."""
@@ -78,9 +78,9 @@ class DERpp(StoredLogits):
         self.alpha, self.beta = settings.alpha, settings.beta
 
     def learn(self, new: Labelled, task: int | None) -> None:
-        replays, others = self.draw_replays(), self.draw_replays()
-        recalled = zip(self.recalled_for(replays), self.recalled_for(others), others, strict=True)
-        for replay, again, index in recalled:
+        replays, others = self.draw_steps(), self.draw_steps()
+        stored = zip(self.read_steps(replays), self.read_steps(others), others, strict=True)
+        for replay, again, index in stored:
             if replay is None or again is None:
                 self.model.descend(self.loss([new]))
             else:

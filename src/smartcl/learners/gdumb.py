@@ -79,7 +79,7 @@ class GDumb(Learner):
             for _ in range(self.epochs):
                 order = rng.permutation(len(store))
                 for start in range(0, len(order), self.recipe.replay):
-                    samples = self.recall(store, order[start : start + self.recipe.replay])
+                    samples = self.read_weighted(store, order[start : start + self.recipe.replay])
                     logits, weight = model.network(samples[0]), weight_of([samples])
                     model.descend(weighted_cross_entropy(logits, samples[1], self.recipe.smoothing, weight))
         return model

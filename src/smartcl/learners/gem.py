@@ -116,7 +116,7 @@ class GEM(Learner):
     def guard(self, index: Ints) -> Guard:
         """These stored samples, averaged task by task."""
         store = self.memory.store
-        return Guard.by(store.extra["task"][index].astype(np.int64), self.recall(store, index))
+        return Guard.by(store.extra["task"][index].astype(np.int64), self.read_weighted(store, index))
 
     def guarded_step(self, new: Labelled, guard: Guard | None) -> None:
         """A step on the new samples, turned where it would oppose a mean gradient of the guard."""
@@ -180,7 +180,7 @@ class AGEM(GEM):
         count = min(self.recipe.replay, len(past))
         steps = range(self.recipe.iterations)
         draws = [self.rng.choice(past, count, replace=False) if count else past[:0] for _ in steps]
-        for samples in self.recalled_for(draws):
+        for samples in self.read_steps(draws):
             guard = None if samples is None else Guard.by(np.zeros(count, dtype=np.int64), samples)
             self.guarded_step(new, guard)
 

@@ -114,7 +114,7 @@ class ICaRL(Learner):
     def full_loss(self, new: Labelled, index: Ints) -> torch.Tensor:
         """Cross-entropy on the new samples, and distillation on these exemplars."""
         store, (rows, outputs) = self.memory.store, new
-        logits = self.model.network(rows, self.recall(store, index)[0])
+        logits = self.model.network(rows, self.read_weighted(store, index)[0])
         stored = torch.from_numpy(store.extra["logits"][index]).float()
         fresh = F.cross_entropy(logits[: len(outputs)], outputs, label_smoothing=self.recipe.smoothing)
         return fresh + self.strength * distillation(logits[len(outputs) :], stored)
@@ -148,7 +148,7 @@ class ICaRL(Learner):
         store = self.memory.store
         tasks, labels = store.extra["task"].astype(np.int64), store.labels.astype(np.int64)
         members = positions_by(tasks * self.spec.n_classes + labels)
-        means = torch.stack([self.features(self.recall(store, index)[0]).mean(dim=0) for index in members])
+        means = torch.stack([self.features(self.read_weighted(store, index)[0]).mean(dim=0) for index in members])
         return as_measured(means, self.layer), torch.from_numpy(labels[[index[0] for index in members]])
 
     def features(self, rows: Prepared) -> torch.Tensor:

@@ -100,7 +100,7 @@ class Sceptic(Learner):
     def learn(self, new: Labelled, task: int | None) -> None:
         self.regard_classes(new)
         new = narrowed_samples(new)
-        for replay in self.replays(self.draw_all()):
+        for replay in self.teach_steps(self.draw_steps()):
             self.cautious_step(new, replay)
         self.contradicted = self.updated_share(new)
 
@@ -110,23 +110,23 @@ class Sceptic(Learner):
         self.standing = standing(self.counts, stored, new[1].numpy())
         self.overstated = overstated(self.counts, stored, ENSURED)
 
-    def draw_all(self) -> list[Ints]:
+    def draw_steps(self) -> list[Ints]:
         """The stored samples of every step, each step's drawn without replacement.
 
-        Under full doubt half as many: what is replayed often is learned by heart, wrong labels too.
+        Under full doubt half as many: what is replayed often is memorised, wrong labels too.
         """
         held = len(self.memory)
         pool = self.rng.choice(held, ROTATION, replace=False) if held > ROTATION else np.arange(held)
         count = min(round(self.recipe.replay * (1 - self.doubt / 2)), len(pool))
         return [pool[self.rng.choice(len(pool), count, replace=False)] for _ in range(self.recipe.iterations)]
 
-    def replays(self, draws: Sequence[Ints]) -> Iterator[Taught | None]:
+    def teach_steps(self, draws: Sequence[Ints]) -> Iterator[Taught | None]:
         """What each step replays, with the teacher's answers; every stored sample is decoded and asked about once."""
         drawn = np.unique(np.concatenate(draws))
         if not len(drawn):
             yield from (None for _ in draws)
             return
-        stored = self.recall(self.memory.store, drawn)
+        stored = self.read_weighted(self.memory.store, drawn)
         (rows, y), weight = stored, weight_of([stored])
         self.model.expect(rows)
         lesson = self.lessons(rows, y)
@@ -221,7 +221,7 @@ class Sceptic(Learner):
         if self.memory.offered < DOUBT_SAMPLES:
             return np.inf
         index = np.arange(len(samples))
-        as_they_are, as_held = (self.recall(store, index)[0] for store in (samples, coarse))
+        as_they_are, as_held = (self.read_weighted(store, index)[0] for store in (samples, coarse))
         return distance(*map(self.classifier(), (as_they_are, as_held))) / max(self.moved, np.finfo(np.float64).tiny)
 
     @torch.no_grad()

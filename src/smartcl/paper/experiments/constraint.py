@@ -39,7 +39,7 @@ class ConstraintProbe:
             mean_gradient(trace(network, rows, y), kept)
             for rows, y in (
                 (learner.prepared(batch.x), batch.y),
-                learner.recall(learner.memory.store, np.sort(index)),
+                learner.read_weighted(learner.memory.store, np.sort(index)),
             )
         )
         scale = float(new.norm() * old.norm())
