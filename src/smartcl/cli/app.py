@@ -27,7 +27,7 @@ COMMANDS = {
 
 
 def command_line() -> typer.Typer:
-    """All commands, for who asks for help, for the version, or for the end of a word."""
+    """All commands: for the help, the version and completion."""
     app = typer.Typer(
         help="Learn a classifier from a never-ending stream, in a memory of a fixed number of bytes.",
         no_args_is_help=True,
@@ -69,7 +69,7 @@ def options(
 
 
 def call(arguments: list[str]) -> int:
-    """Run one command; the exit code. Whatever goes wrong is said in one line."""
+    """Run one command; the exit code. Every error becomes one line."""
     said, notes = None, set[str]()
 
     def note_once(message: str) -> None:

@@ -1,6 +1,6 @@
 """Messages on stderr: one line beside the results, no longer than the screen is wide.
 
-Any error becomes such a line, and an exit code that says whose fault it is.
+Any error becomes such a line, with an exit code for wrong input or for a failing environment.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ GAP = "..."
 #: Wrong arguments or input; anything else that goes wrong is the environment's: the disk, the network, the memory.
 WRONG, ENVIRONMENT = 2, 1
 
-#: A path that cannot be is an argument that is wrong.
+#: A path that the system does not take is a wrong argument.
 WRONG_PATHS = (errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ENAMETOOLONG, errno.ELOOP)
 
 
@@ -35,7 +35,7 @@ def say(message: str) -> None:
 
 
 def note(message: str) -> None:
-    """What a user should know although nothing is wrong; it may take more than one line of the screen."""
+    """Print a note on stderr; it may take more than one line of the screen."""
     _write(f"note: {message}", max(LOG_COLUMNS, screen_columns()))
 
 
@@ -102,7 +102,7 @@ def verdict(error: Exception) -> tuple[int, str | None]:
         case typer.TyperException():
             return error.exit_code, error.format_message()
         case BrokenPipeError():
-            return ENVIRONMENT, None  # whoever read the output has enough of it
+            return ENVIRONMENT, None  # the reader of the output has closed it
         case OSError():
             wrong = error.errno in WRONG_PATHS or isinstance(error, FileNotFoundError)
             return WRONG if wrong else ENVIRONMENT, described(error)

@@ -17,7 +17,7 @@ UNBOUNDED = 10_000
 
 
 class Screen(Console):
-    """A console on which no text, whatever it holds, does anything to the terminal: its own styles do."""
+    """A console that shows control characters in text and never passes them to the terminal."""
 
     def render_str(self, text: str, **how: Any) -> Text:
         return super().render_str(visible(text, keep="\n"), **how)

@@ -1,4 +1,4 @@
-"""Rows of named values as rows of numbers of a fixed width, although names come and go."""
+"""Columns for named values: rows of a fixed width, although names appear and disappear."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Probabilities brought to scale by what came true (Platt 1999)."""
+"""Calibration of event probabilities by the outcomes (Platt 1999)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 
 #: Forecasts this close to certainty are taken as this certain.
 CERTAIN = 1e-6
-#: Fewer outcomes of a kind than this say nothing about the scale.
+#: The least number of outcomes of a kind that calibration is fitted to.
 LEAST_OUTCOMES = 10
 
 
@@ -29,7 +29,7 @@ class EventCalibration:
 
     @classmethod
     def fit(cls, probabilities: NDArray[np.floating[Any]], outcomes: NDArray[np.int64]) -> EventCalibration:
-        """The likeliest for these outcomes. A forecast that told nothing, or the contrary, becomes their share."""
+        """The likeliest for these outcomes. A forecast without information becomes their share."""
         if min((outcomes == 1).sum(), (outcomes == 0).sum()) < LEAST_OUTCOMES:
             return cls()
         fitted = LogisticRegression().fit(_logits(probabilities)[:, None], outcomes)

@@ -1,4 +1,4 @@
-"""From a file of keyword counts and a file of events to a calendar of days."""
+"""Reader of a file of keyword counts and a file of events, which become a calendar of days."""
 
 from __future__ import annotations
 

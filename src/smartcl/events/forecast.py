@@ -118,7 +118,7 @@ _FORECAST = ("from", "until", "probability", "base_rate")
 
 
 def check_folder(folder: Path, overwrite: bool) -> None:
-    """A result can be saved here: the folder is new or empty, or holds a model that is to be replaced."""
+    """Check that a result can be saved here: the folder is new or empty, or holds a model that is to be replaced."""
     if path_of(folder, "--out").exists() and not folder.is_dir():
         raise ValueError(f"--out must be a folder, but {folder} is a file")
     if folder.exists() and any(folder.iterdir()):
@@ -129,7 +129,7 @@ def check_folder(folder: Path, overwrite: bool) -> None:
 
 
 def _check_model(folder: Path) -> None:
-    """What is replaced must be a model, and whole: whatever cannot be loaded may be somebody's work."""
+    """What is replaced must be a model, and whole: what cannot be loaded may be the user's own work."""
     try:
         load_state(folder)
     except PermissionError:

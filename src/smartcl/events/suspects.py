@@ -1,4 +1,4 @@
-"""Keywords that forecast too well: more likely counted after the event than before it."""
+"""Suspicious keywords: they forecast so well that they were probably counted after the event."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LEAST_EVENTS = 10
 
 
 def suspects(days: EventDays, horizon: int) -> dict[str, float]:
-    """The keywords whose count alone all but tells the label, with their AUC, the highest first."""
+    """The keywords whose count alone nearly determines the label, with their AUC, the highest first."""
     labels = days.labels(horizon).reshape(-1)
     known = np.flatnonzero(labels != UNKNOWN)
     y = labels[known]

@@ -22,7 +22,7 @@ from smartcl.learners.watching import TellProgress
 
 #: New samples that make a batch, rounded up to whole days.
 BATCH_SIZE = 50
-#: Earlier forecasts that bring probabilities to scale, the latest ones.
+#: The number of latest forecasts that calibration is fitted to.
 SCALED_BY = 20_000
 
 

@@ -95,7 +95,9 @@ class Selector(Protocol):
 
     scored: bool
 
-    def select(self, pool: Pool, room: int, rng: np.random.Generator) -> Selection: ...
+    def select(self, pool: Pool, room: int, rng: np.random.Generator) -> Selection:
+        """The candidates that stay; all random draws come from ``rng``."""
+        ...
 
 
 def sorted_by(keys: SelectorScores, *groups: NDArray[Any]) -> Ints:

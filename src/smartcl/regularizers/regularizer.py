@@ -49,6 +49,7 @@ class Regularizer:
         return copy(self)
 
     def state_dict(self) -> dict[str, Any]:
+        """What ``load_state_dict`` goes on from; tensors are replaced, never changed, after this."""
         return {}
 
     def load_state_dict(self, saved: Saved, network: Network) -> None:

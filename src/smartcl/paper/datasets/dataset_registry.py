@@ -1,4 +1,4 @@
-"""The benchmarks by name: how each is made, by which protocol, and from which data.
+"""Registry of the benchmarks: the builder, the protocol and the data of each.
 
 A builder is named by its place and imported when a stream is loaded: to know what there is, nothing else is loaded.
 """

@@ -1,4 +1,4 @@
-"""Files from elsewhere: whole and checksummed under their name in the cache, or not there at all.
+"""Downloads: a file is in the cache whole, with its checksum, or not at all.
 
 Why not pooch (1.9): a name look-up that hangs outlasts its timeout (20 s where 2 s were asked), it knows one address a
 file, and it can check a packed file but not what comes out of it, which is what MNIST's sources have in common.

@@ -1,4 +1,4 @@
-"""Watching Eq. 2 along training: does a batch's gradient agree with the memory's, and what does that promise?"""
+"""Probe of Eq. 2 along training: the cosine of a batch's gradient and the memory's, and the bounds that follow."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``smartcl reproduce ablation-ensemble``: what each member and each rule of the default learner is worth.
+"""``smartcl reproduce ablation-ensemble``: the effect of each member and each rule of the default learner.
 
 The default estimator learns development streams in 100 kB, a few of them in 20 kB, in batches of 50 that are predicted
 and then learned. Each variant has one member or one rule off. The rule of decision, fixed before the first run:
@@ -33,7 +33,7 @@ from smartcl.errors import UnavailableError
 from smartcl.estimator import SmartClassifier
 from smartcl.paper.datasets.development_streams import DEVELOPMENT_STREAMS, FIRST_SEED, DevelopmentStream
 from smartcl.paper.experiments.engines.engine import reason_of
-from smartcl.paper.experiments.engines.worker import deaf_to_interrupts, quiet_worker
+from smartcl.paper.experiments.engines.worker import interrupts_ignored, quiet_worker
 from smartcl.paper.experiments.ensemble_variants import ALL, VARIANTS, numbers, replaced
 from smartcl.paper.experiments.run_lines import Line, RunLines
 from smartcl.paper.scores.prequential import BATCH_ROWS
@@ -169,7 +169,7 @@ def outcomes(keys: Sequence[AblationKey], workers: int | None) -> Iterator[tuple
                 outcome = attempt(key)
             yield key, outcome
         return
-    with deaf_to_interrupts():
+    with interrupts_ignored():
         pool = ProcessPoolExecutor(workers, get_context("spawn"), quiet_worker)
         waiting = {pool.submit(attempt, key): key for key in keys}
     try:

@@ -1,4 +1,4 @@
-"""Which input features a network listens to most, what becomes of them, and how many of the true ones are among them.
+"""Ranking of input features by their weights: the strongest after each task, their fate, and the true ones among them.
 
 A feature is *in the top* after a task if its score (the norm of its first-layer weights) is among the ``k`` largest,
 and above zero. Over the tasks every feature that was ever in the top has one fate:

@@ -1,4 +1,4 @@
-"""Following the memory from outside, with knowledge no learner has: which stored labels are true, whose they are."""
+"""Tracker of a memory, with knowledge that no learner has: which stored labels are true, and of which task."""
 
 from __future__ import annotations
 

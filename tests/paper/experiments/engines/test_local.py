@@ -16,7 +16,7 @@ import pytest
 
 from smartcl.paper.experiments.engines.engine import Outcome
 from smartcl.paper.experiments.engines.local import LocalEngine, RunStep
-from smartcl.paper.experiments.engines.worker import deaf_to_interrupts
+from smartcl.paper.experiments.engines.worker import interrupts_ignored
 from smartcl.paper.experiments.run_spec import RunSpec
 from smartcl.paper.experiments.sweep import results_of
 from smartcl.paper.experiments.task_run import run
@@ -156,7 +156,7 @@ def test_a_process_is_deaf_from_its_first_moment() -> None:
         return bool(int(status["SigBlk"], 16) & 1 << (signal.SIGINT - 1))
 
     process = get_context("spawn").Process(target=time.sleep, args=(60,), daemon=True)
-    with deaf_to_interrupts():
+    with interrupts_ignored():
         process.start()
     assert is_deaf(process.pid or 0)
     assert not is_deaf("self")

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from smartcl.learners.stream_learner import StreamLearner
 from smartcl.paper.experiments.engines.engine import Outcome, Outcomes, Work, attempt
-from smartcl.paper.experiments.engines.worker import deaf_to_interrupts, quiet_worker
+from smartcl.paper.experiments.engines.worker import interrupts_ignored, quiet_worker
 from smartcl.paper.experiments.run_spec import RunSpec
 
 SPAWN = get_context("spawn")
@@ -85,14 +85,14 @@ class Worker:
     def __init__(self, work: Work, watched: bool) -> None:
         self.channel, theirs = SPAWN.Pipe()
         self._process = SPAWN.Process(target=_serve, args=(work, watched, theirs), daemon=True)
-        with deaf_to_interrupts():
+        with interrupts_ignored():
             self._process.start()
         theirs.close()
 
     def take(self, spec: RunSpec) -> None:
         """Begin this run."""
         self.spec = spec
-        with suppress(OSError):  # dead already: then its channel is at its end, and there is no outcome
+        with suppress(OSError):  # ended already: its channel is at its end, and there is no outcome
             self.channel.send(spec)
 
     def news(self) -> Outcome | RunStep | None:
