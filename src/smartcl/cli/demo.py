@@ -15,7 +15,7 @@ from smartcl.cli.options import DataOption, Memory, Seed
 def demo(
     memory: Memory = "100 samples",
     seed: Seed = 0,
-    out: Annotated[Path, typer.Option(help="Where the picture goes.")] = Path("smartcl-demo.svg"),
+    out: Annotated[Path, typer.Option(help="The SVG file to write.")] = Path("smartcl-demo.svg"),
     data: DataOption = None,
 ) -> None:
     """SMART against plain replay of whole images on Disjoint MNIST, in the same number of bytes."""

@@ -23,7 +23,7 @@ def methods_that_begin(incomplete: str) -> list[str]:
     return [name for name in OURS if name.startswith(incomplete)]
 
 
-Seed = Annotated[int, typer.Option(min=0, max=MOST_SEED, help="Draws the data, the weights and the memory.")]
+Seed = Annotated[int, typer.Option(min=0, max=MOST_SEED, help="The seed of the data, the weights and the memory.")]
 Memory = Annotated[str, typer.Option(help="'300 samples', '1MB' or a number of bytes.")]
 MethodName = Annotated[
     str, typer.Option(help="A method; 'smartcl methods' lists them.", autocompletion=methods_that_begin)

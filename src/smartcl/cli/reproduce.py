@@ -21,12 +21,12 @@ def reproduce(
         list[str] | None, typer.Option("--row", help="Only these rows (a method's name); repeatable.")
     ] = None,
     columns: Annotated[list[str] | None, typer.Option("--column", help="Only these columns; repeatable.")] = None,
-    small: Annotated[
-        bool, typer.Option("--quick", help="Two rows, two columns, one seed: everything else as it is.")
-    ] = False,
-    results: Annotated[Path, typer.Option(help="Where the result files are.")] = Path("results"),
-    out: Annotated[Path, typer.Option(help="The folder for pictures and what else is written.")] = Path("figures"),
-    engine: Annotated[Literal["local", "ray"], typer.Option(help="Processes here, or Ray.")] = "local",
+    small: Annotated[bool, typer.Option("--quick", help="Only two rows, two columns and one seed.")] = False,
+    results: Annotated[Path, typer.Option(help="The folder of results.")] = Path("results"),
+    out: Annotated[Path, typer.Option(help="The folder for figures and other files.")] = Path("figures"),
+    engine: Annotated[
+        Literal["local", "ray"], typer.Option(help="Run in processes on this machine, or on Ray.")
+    ] = "local",
     address: Annotated[
         str | None, typer.Option(help="A Ray cluster's host:port, or auto; else Ray starts one here.")
     ] = None,

@@ -18,7 +18,7 @@ PAUSE_SECONDS = 0.5
 
 def watch(
     model: Annotated[Path, typer.Argument(help="The folder of a model that is being trained.")],
-    once: Annotated[bool, typer.Option("--once", help="Say how it stands, and end.")] = False,
+    once: Annotated[bool, typer.Option("--once", help="Print the progress once and end.")] = False,
 ) -> None:
     """Show the progress of a training until it ends. The training is not disturbed."""
     with loading():
