@@ -78,13 +78,27 @@ class TableModel:
         begun = self.classifier.__sklearn_is_fitted__()
         right = int((self.classifier.predict(x) == labels).sum()) if begun else 0
         late = np.setdiff1d(labels, self.classifier.classes_).tolist() if begun else []
+        learner = self.classifier.learner_ if begun else None
+        waited, batches = (learner.waiting, learner.batches) if learner is not None else (0, 0)
         self.classifier.partial_fit(x, labels, ids=rows.ids)
         progress.late_classes.update(dict.fromkeys(late, progress.rows))
         progress.odd.add(odd)
         progress.pass_over(step)
-        seen = self.classifier.learner_.observed
-        self.ages = Ages(held=None) if seen is None else self.ages.after(seen, progress.rows)
+        if self.classifier.learner_.batches > batches:
+            self._note_ages(progress.rows - waited)
         progress.count(len(rows), len(rows) * begun, right)
+
+    def flush(self) -> None:
+        """Learn the rows that wait: the source has ended."""
+        waited = self.classifier.learner_.waiting if self.classifier.__sklearn_is_fitted__() else 0
+        if waited:
+            self.classifier.flush()
+            self._note_ages(self.progress.rows - waited)
+
+    def _note_ages(self, before: int) -> None:
+        """After a batch was learned that came after so many rows."""
+        seen = self.classifier.learner_.observed
+        self.ages = Ages(held=None) if seen is None else self.ages.after(seen, before)
 
     def forget(self, ids: list[str], retrain_from_memory: bool = False) -> int:
         """Forget samples by their ids, as ``SmartClassifier.forget``; how old the others are is not known any more.
@@ -105,9 +119,10 @@ class TableModel:
         if renewal is not None:
             self.encoder, self.progress = renewal.after, self.progress.begun_anew(len(self.classifier.memory_))
         elif count and self.schema.sparse:
-            store = self.classifier.memory_.store
-            rows = store.gather(np.arange(len(store)), missing=False).x
-            self.encoder.book.keep([] if isinstance(rows, torch.Tensor) else np.unique(rows.indices).tolist())
+            store, waiting = self.classifier.memory_.store, self.classifier.memory_.waiting
+            held = [store.gather(np.arange(len(store)), missing=False).x, *([] if waiting is None else [waiting.x])]
+            used = [rows.indices for rows in held if not isinstance(rows, torch.Tensor)]
+            self.encoder.book.keep(np.unique(np.concatenate(used)).tolist() if used else [])
         return count
 
     def export(self, path: str | os.PathLike[str] | None = None) -> Any:
