@@ -16,7 +16,6 @@ from smartcl.paper.peers.names import PEERS
 from smartcl.paper.scores.prequential import BATCH_ROWS
 from smartcl.references import saved_code
 
-
 #: Parameters that are code of the user's own, or its name.
 CODE = ("network", "optimizer", "augment")
 
