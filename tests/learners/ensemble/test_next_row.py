@@ -1,4 +1,4 @@
-"""Experts for the very next row: batches are answered as if row by row, and the regression is weighted least squares."""
+"""Experts for the very next row: a batch is answered as if row by row; the regression is weighted least squares."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_nearest_by_hand():
 
 
 def test_more_classes_leave_what_is_known():
-    x, y, _, pooled = stream(60, n_classes=2)
+    x, y, *_ = stream(60, n_classes=2)
     known = Known(x[:0], y[:0], RecentSums.empty(3, 2).solved()).and_then(x, y, None)
     wider = known.widened(4)
     old, new = known.regression.scores(with_constant(x)), wider.regression.scores(with_constant(x))
