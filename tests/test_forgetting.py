@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from smartcl import METHODS, SmartClassifier, TableModel, train_stream
+from smartcl import SmartClassifier, TableModel, train_stream
+from smartcl.extend import METHODS
 from smartcl.learners.methods import find_method
 from smartcl.persistence import load_state
 

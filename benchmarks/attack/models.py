@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from benchmarks.attack.tries import FaultError
-from smartcl import METHODS, SmartClassifier
+from smartcl import SmartClassifier
+from smartcl.extend import METHODS
 
 #: The width of each form of input; the widest has a row table for a first layer.
 WIDTHS = {"dense": 6, "sparse": 40, "wide": 600_000}

@@ -175,7 +175,7 @@ def test_a_revived_feature_is_missing_in_older_samples_and_gets_no_gradient_from
     learner.remember(small_batches(1, 3, seed=5)[0])
     store = learner.memory.store
     assert store.schema.mask[dead]
-    rows, y, _ = learner.recall(store, np.arange(5))
+    rows, y, _ = learner.read_weighted(store, np.arange(5))
     learner.model.optimizer.zero_grad()
     learner.loss([Labelled(rows, y)]).backward()
     assert not learner.model.network.first.weight.grad[dead].any()
@@ -190,7 +190,7 @@ def test_an_offset_transform_keeps_missing_at_zero():
     back = Schema.of(np.ones(20, dtype=bool))
     returned = np.flatnonzero(~store.schema.mask)
     assert len(returned) > 0
-    rows, *_ = learner.recall(store.extend(back), np.arange(5))
+    rows, *_ = learner.read_weighted(store.extend(back), np.arange(5))
     known = np.setdiff1d(np.arange(20), returned)
     assert not rows[:, returned].any(), "missing is zero after the transform, though zero itself is not"
     zeros = store.gather(np.arange(5)).x == 0

@@ -10,9 +10,8 @@ import torch
 import torch.nn.functional as F
 
 from smartcl.data.spec import InputSpec
-from smartcl.learners.factory import Method
 from smartcl.learners.learner import Labelled, Learner
-from smartcl.learners.replay import ReplaySettings
+from smartcl.learners.method_settings import ReplaySettings
 from smartcl.learners.weights import weight_of, weighted_mean
 from smartcl.selection.reservoir import Reservoir
 
@@ -63,6 +62,3 @@ class ERACE(Learner):
 def er_ace(spec: InputSpec, memory: str | int, settings: ReplaySettings, seed: int = 0) -> Learner:
     """Experience replay with an asymmetric cross-entropy (Caccia et al. 2022)."""
     return ERACE(spec, memory, settings, Reservoir(), whole=settings.whole, seed=seed)
-
-
-METHODS = {"er-ace": Method(er_ace, ReplaySettings(), "Caccia et al. 2022")}

@@ -8,7 +8,6 @@ stream and grows with the noise.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +18,7 @@ from smartcl.data.batch import Batch, Ints
 from smartcl.learners.class_counts import overstated, standing
 from smartcl.learners.learner import Labelled, Learner
 from smartcl.learners.losses import by_logit, exponents, lesson_slope, lessons, robust_slope, targets
-from smartcl.learners.recipe import Training
+from smartcl.learners.method_settings import Scepticism
 from smartcl.learners.weights import narrowed_samples, take_samples, weight_of
 from smartcl.memory import SampleStore
 from smartcl.memory.grading import Judge
@@ -38,21 +37,6 @@ DOUBT_SAMPLES = 500
 MAY_ROUND = 0.5
 #: A batch is replayed with so many stored samples, drawn anew for each: it costs the same however large the memory is.
 ROTATION = 600
-
-
-@dataclass(frozen=True)
-class Scepticism(Training):
-    """A recipe, and how a learner guards against wrong labels and forgetting; all zero: not at all."""
-
-    #: Share of the input values dropped in training.
-    dropout: float = 0.3
-    #: The exponent ``q`` of the robust loss under full doubt.
-    robust: float = 0.7
-    #: Strength of the averaged network as a teacher of replayed samples, without doubt.
-    distill: float = 3.0
-    #: The numbers in which networks multiply as they learn: ``float32``, ``bfloat16``, or ``auto``, the latter where
-    #: the processor is made for it and labels are believed. None: ``float32``.
-    arithmetic: str | None = None
 
 
 class Taught(NamedTuple):
@@ -116,7 +100,7 @@ class Sceptic(Learner):
     def learn(self, new: Labelled, task: int | None) -> None:
         self.regard_classes(new)
         new = narrowed_samples(new)
-        for replay in self.replays(self.draw_all()):
+        for replay in self.teach_steps(self.draw_steps()):
             self.cautious_step(new, replay)
         self.contradicted = self.updated_share(new)
 
@@ -126,23 +110,23 @@ class Sceptic(Learner):
         self.standing = standing(self.counts, stored, new.y.numpy())
         self.overstated = overstated(self.counts, stored, ENSURED)
 
-    def draw_all(self) -> list[Ints]:
+    def draw_steps(self) -> list[Ints]:
         """The stored samples of every step, each step's drawn without replacement.
 
-        Under full doubt half as many: what is replayed often is learned by heart, wrong labels too.
+        Under full doubt half as many: what is replayed often is memorised, wrong labels too.
         """
         held = len(self.memory)
         pool = self.rng.choice(held, ROTATION, replace=False) if held > ROTATION else np.arange(held)
         count = min(round(self.recipe.replay * (1 - self.doubt / 2)), len(pool))
         return [pool[self.rng.choice(len(pool), count, replace=False)] for _ in range(self.recipe.iterations)]
 
-    def replays(self, draws: Sequence[Ints]) -> Iterator[Taught | None]:
+    def teach_steps(self, draws: Sequence[Ints]) -> Iterator[Taught | None]:
         """What each step replays, with the teacher's answers; every stored sample is decoded and asked about once."""
         drawn = np.unique(np.concatenate(draws))
         if not len(drawn):
             yield from (None for _ in draws)
             return
-        stored = self.recall(self.memory.store, drawn)
+        stored = self.read_weighted(self.memory.store, drawn)
         rows, y, weight = stored
         self.model.expect(rows)
         lesson = self.lessons(rows, y)
@@ -237,7 +221,7 @@ class Sceptic(Learner):
         if self.memory.offered < DOUBT_SAMPLES:
             return np.inf
         index = np.arange(len(samples))
-        as_they_are, as_held = (self.recall(store, index).rows for store in (samples, coarse))
+        as_they_are, as_held = (self.read_weighted(store, index).rows for store in (samples, coarse))
         return distance(*map(self.classifier(), (as_they_are, as_held))) / max(self.moved, np.finfo(np.float64).tiny)
 
     @torch.no_grad()

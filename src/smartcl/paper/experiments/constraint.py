@@ -1,4 +1,4 @@
-"""Watching Eq. 2 along training: does a batch's gradient agree with the memory's, and what does that promise?"""
+"""Probe of Eq. 2 along training: the cosine of a batch's gradient and the memory's, and the bounds that follow."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class ConstraintProbe:
             mean_gradient(trace(network, rows, y), kept)
             for rows, y, _ in (
                 Labelled(learner.prepared(batch.x), batch.y),
-                learner.recall(learner.memory.store, np.sort(index)),
+                learner.read_weighted(learner.memory.store, np.sort(index)),
             )
         )
         scale = float(new.norm() * old.norm())
