@@ -260,7 +260,10 @@ def nearest(distances: Floats, labels: Ints, count: int, n_classes: int) -> Floa
     """
     if not len(labels):
         return np.full((len(distances), n_classes), 1 / n_classes, np.float32)
-    at = np.argpartition(distances, min(count, len(labels)) - 1, axis=1)[:, :count]
+    if count == 1:
+        at = distances.argmin(axis=1)[:, None]
+    else:
+        at = np.argpartition(distances, min(count, len(labels)) - 1, axis=1)[:, :count]
     near = distances[np.arange(len(at))[:, None], at].astype(np.float64)
     there = np.isfinite(near)
     if not there.all():
