@@ -29,7 +29,7 @@ def sceptic(**how: float) -> Sceptic:
 
 
 def slope_of(learner: Sceptic, new: Labelled, replay: Taught) -> torch.Tensor:
-    parts = [new, (replay.rows, replay.y)]
+    parts = [new, replay.samples]
     with torch.no_grad():
         return learner.cautious_slope(learner.model.network(new[0], replay.rows), parts, replay)
 
@@ -100,7 +100,7 @@ def test_the_teacher_speaks_for_the_samples_that_are_drawn():
     draws = [np.array([3, 0]), np.array([5, 3])]
     for index, replay in zip(draws, learner.teach_steps(draws), strict=True):
         assert replay is not None
-        rows, y = learner.read_weighted(learner.memory.store, index)
+        rows, y, _ = learner.read_weighted(learner.memory.store, index)
         assert isinstance(rows, torch.Tensor)
         assert isinstance(replay.rows, torch.Tensor)
         assert torch.equal(replay.rows, rows)
@@ -113,7 +113,7 @@ def test_full_doubt_silences_the_teacher():
     learner = sceptic(distill=5.0, robust=0.7)
     for batch in small_batches():
         learner.observe(batch)
-    new = prepare(batch.x, learner.spec), batch.y
+    new = Labelled(prepare(batch.x, learner.spec), batch.y)
     pulls = []
     for contradicted in (0.0, 1.0):
         learner.contradicted = contradicted
@@ -149,7 +149,7 @@ def test_what_a_batch_replays_wakes_together(monkeypatch):
     journal = table.begin()
     draws = learner.draw_steps()
     next(iter(learner.teach_steps(draws)))
-    rows, _ = learner.read_weighted(learner.memory.store, np.unique(np.concatenate(draws)))
+    rows, *_ = learner.read_weighted(learner.memory.store, np.unique(np.concatenate(draws)))
     active, _ = table.active
     assert set(table._row_of[rows.indices].tolist()) == set(active.tolist())
     table.rollback(journal)
@@ -161,9 +161,9 @@ def test_a_label_that_only_its_class_s_frequency_speaks_against_is_not_contradic
     learner = sceptic()
     batch = small_batches()[0]
     learner.observe(batch)
-    new = prepare(batch.x, learner.spec), batch.y
+    new = Labelled(prepare(batch.x, learner.spec), batch.y)
     answers = learner.model.network(new[0]).argmax(dim=1)
-    wrong = new[0], 1 - answers
+    wrong = Labelled(new.rows, 1 - answers)
     kept = (1 - 1 / 500) ** len(batch)
     assert learner.updated_share(wrong) == pytest.approx(kept * learner.contradicted + (1 - kept))
     learner.overstated = torch.tensor([0.0, 100.0])
@@ -177,7 +177,7 @@ def test_in_a_rare_stream_replay_is_true_to_the_frequency_and_the_teacher_to_its
     for batch in small_batches():
         learner.observe(batch)
     learner.contradicted = 0.0
-    new = prepare(batch.x, learner.spec), batch.y
+    new = Labelled(prepare(batch.x, learner.spec), batch.y)
     (replay,) = learner.teach_steps([np.arange(6)])
     assert replay is not None
     learner.overstated = torch.tensor([0.0, 2.0])

@@ -17,7 +17,7 @@ from smartcl.data.spec import InputSpec
 from smartcl.learners.extra_columns import logits_column, widen_logits
 from smartcl.learners.learner import Labelled, Learner
 from smartcl.learners.method_settings import DERSettings
-from smartcl.learners.weights import weight_of, weighted_cross_entropy
+from smartcl.learners.weights import weighted_cross_entropy
 from smartcl.memory.schematic_memory import ExtraColumns, Observation
 from smartcl.network.inputs import Prepared
 from smartcl.selection.reservoir import Reservoir
@@ -88,11 +88,11 @@ class DERpp(StoredLogits):
 
     def dark_loss(self, new: Labelled, replay: Labelled, dark: Dark) -> torch.Tensor:
         """All three terms, in one pass."""
-        (rows, y), (again, y_again) = new, replay
+        (rows, y, weight), (again, y_again, weight_again) = new, replay
         logits = self.model.network(rows, again, dark.rows).split([len(y), len(y_again), len(dark.logits)])
         smoothing = self.recipe.smoothing
-        fresh = weighted_cross_entropy(logits[0], y, smoothing, weight_of([new]))
-        replayed = weighted_cross_entropy(logits[1], y_again, smoothing, weight_of([replay]))
+        fresh = weighted_cross_entropy(logits[0], y, smoothing, weight)
+        replayed = weighted_cross_entropy(logits[1], y_again, smoothing, weight_again)
         return fresh + self.beta * replayed + self.alpha * dark_distance(logits[2], dark.logits)
 
 

@@ -46,13 +46,13 @@ class ERACE(Learner):
 
     def new_loss(self, new: Labelled) -> torch.Tensor:
         """Of new samples alone."""
-        rows, y = new
+        rows, y, weight = new
         losses = present_cross_entropy(self.model.network(rows), y, self.recipe.smoothing, reduction="none")
-        return weighted_mean(losses, weight_of([new]))
+        return weighted_mean(losses, weight)
 
     def asymmetric_loss(self, new: Labelled, replay: Labelled) -> torch.Tensor:
         """Of new and replayed samples, in one pass."""
-        (rows, y), (again, y_again) = new, replay
+        (rows, y, _), (again, y_again, _) = new, replay
         logits, smoothing = self.model.network(rows, again), self.recipe.smoothing
         fresh = present_cross_entropy(logits[: len(y)], y, smoothing, reduction="none")
         replayed = F.cross_entropy(logits[len(y) :], y_again, label_smoothing=smoothing, reduction="none")

@@ -18,7 +18,7 @@ from smartcl.learners.extra_columns import task_column
 from smartcl.learners.learner import Labelled, Learner, probabilities
 from smartcl.learners.method_settings import GDumbSettings
 from smartcl.learners.model import Model
-from smartcl.learners.weights import weight_of, weighted_cross_entropy
+from smartcl.learners.weights import weighted_cross_entropy
 from smartcl.memory import SampleStore
 from smartcl.memory.schematic_memory import ExtraColumns
 from smartcl.network.inputs import Prepared
@@ -80,8 +80,8 @@ class GDumb(Learner):
                 order = rng.permutation(len(store))
                 for start in range(0, len(order), self.recipe.replay):
                     samples = self.read_weighted(store, order[start : start + self.recipe.replay])
-                    logits, weight = model.network(samples[0]), weight_of([samples])
-                    model.descend(weighted_cross_entropy(logits, samples[1], self.recipe.smoothing, weight))
+                    logits, weight = model.network(samples.rows), samples.weight
+                    model.descend(weighted_cross_entropy(logits, samples.y, self.recipe.smoothing, weight))
         return model
 
 

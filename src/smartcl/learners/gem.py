@@ -136,7 +136,7 @@ class GEM(Learner):
 
     def turned_slopes(self, network: MLP, new: Labelled, guard: Guard) -> tuple[Tensors, Tensors] | None:
         """Every layer's output and the turned slope at it: one forward pass says how to turn, and is turned."""
-        (rows, y), (stored_rows, stored_y) = new, guard.samples
+        (rows, y, _), (stored_rows, stored_y, _) = new, guard.samples
         values, sizes = network.layer_by_layer(rows, stored_rows), [len(y), len(stored_y)]
         fresh_values, stored_values = zip(*(torch.split(value.detach(), sizes) for value in values), strict=True)
         fresh = traced(network, fresh_values, rows, y)
@@ -149,7 +149,7 @@ class GEM(Learner):
 
     def turned_loss(self, network: Network, new: Labelled, guard: Guard) -> torch.Tensor | None:
         """The loss whose gradient is the turned one, for a network that may draw as it learns, but not when asked."""
-        (rows, y), (stored_rows, stored_y) = new, guard.samples
+        (rows, y, _), (stored_rows, stored_y, _) = new, guard.samples
         fresh = sample_gradients(network, rows, y)
         v = self.turn(fresh, sample_gradients(network, stored_rows, stored_y, guard.products), guard)
         if v is None:

@@ -100,21 +100,18 @@ class ICaRL(Learner):
 
     def learn(self, new: Labelled, task: int | None) -> None:
         assert task is not None, "check() has refused the batch"
-        rows, y = new
-        self.meet(task, y)
-        outputs = torch.tensor([self.classes.index((task, label)) for label in y.tolist()])
+        self.meet(task, new.y)
+        by_output = new._replace(y=torch.tensor([self.classes.index((task, label)) for label in new.y.tolist()]))
         past = of_other_tasks(self.memory.store, task)
         count = min(self.recipe.replay, len(past))
         for _ in range(self.recipe.iterations):
             drawn = self.rng.choice(past, count, replace=False) if count else None
-            self.model.descend(
-                self.loss([(rows, outputs)]) if drawn is None else self.full_loss((rows, outputs), drawn)
-            )
+            self.model.descend(self.loss([by_output]) if drawn is None else self.full_loss(by_output, drawn))
 
     def full_loss(self, new: Labelled, index: Ints) -> torch.Tensor:
         """Cross-entropy on the new samples, and distillation on these exemplars."""
-        store, (rows, outputs) = self.memory.store, new
-        logits = self.model.network(rows, self.read_weighted(store, index)[0])
+        store, (rows, outputs, _) = self.memory.store, new
+        logits = self.model.network(rows, self.read_weighted(store, index).rows)
         stored = torch.from_numpy(store.extra["logits"][index]).float()
         fresh = F.cross_entropy(logits[: len(outputs)], outputs, label_smoothing=self.recipe.smoothing)
         return fresh + self.strength * distillation(logits[len(outputs) :], stored)

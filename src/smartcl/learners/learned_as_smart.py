@@ -25,7 +25,7 @@ class DarkSceptic(StoredLogits, Sceptic):
             super().cautious_step(new, replay)
             return
         dark, stored = self.draw_dark(len(replay.y))
-        logits = self.answered(new[0], replay.rows, dark)
+        logits = self.answered(new.rows, replay.rows, dark)
         learned, remembered = logits[: -len(stored)], logits[-len(stored) :]
         slope = self.cautious_slope(learned.detach(), [new, replay.samples], replay)
         self.model.descend((slope * learned).sum() + self.recipe.dark * dark_distance(remembered, stored))

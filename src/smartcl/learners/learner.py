@@ -79,7 +79,7 @@ class Learner(StreamLearner):
             if self.scale is not None:
                 self.scale = self.scale.updated(batch.x)
             self.counts = self.counts.widened(self.spec.n_classes).add(batch.y.numpy())
-            new = self.with_weights((self.prepared(batch.x), batch.y), batch.weight)
+            new = self.with_weights(Labelled(self.prepared(batch.x), batch.y), batch.weight)
             with flushed_denormals(), self.model.drawing(self.rng):
                 self.learn(new, batch.task)  # lines 5, 6
                 self.model.settle(self.rng)
@@ -101,7 +101,7 @@ class Learner(StreamLearner):
 
     def consolidate(self, new: Labelled, batch: Batch) -> None:
         """What has been learned is to be kept."""
-        self.model.consolidate(*new)
+        self.model.consolidate(new.rows, new.y)
         self.check_finite(self.model.noted(), batch)
 
     def learn(self, new: Labelled, task: int | None) -> None:
@@ -121,8 +121,8 @@ class Learner(StreamLearner):
 
     def loss(self, parts: Sequence[Labelled]) -> torch.Tensor:
         """The mean cross-entropy of all samples of the parts."""
-        logits = self.model.network(*(rows for rows, _ in parts))
-        y = torch.cat([labels for _, labels in parts])
+        logits = self.model.network(*(part.rows for part in parts))
+        y = torch.cat([part.y for part in parts])
         return weighted_cross_entropy(logits, y, self.recipe.smoothing, weight_of(parts))
 
     def draw_steps(self) -> list[Ints]:
@@ -179,7 +179,7 @@ class Learner(StreamLearner):
             data = check_batch(data, self.spec)
             with self.all_or_nothing():
                 self.begin_batch()
-                self.consolidate((self.prepared(data.x), data.y), data)
+                self.consolidate(Labelled(self.prepared(data.x), data.y), data)
                 self.finish_batch()
         return None
 

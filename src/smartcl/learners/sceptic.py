@@ -19,7 +19,7 @@ from smartcl.learners.class_counts import overstated, standing
 from smartcl.learners.learner import Labelled, Learner
 from smartcl.learners.losses import by_logit, exponents, lesson_slope, lessons, robust_slope, targets
 from smartcl.learners.method_settings import Scepticism
-from smartcl.learners.weights import narrowed_samples, take_samples, weight_of, weighted
+from smartcl.learners.weights import narrowed_samples, take_samples, weight_of
 from smartcl.memory import SampleStore
 from smartcl.memory.grading import Judge
 from smartcl.memory.schematic_memory import Observation
@@ -53,11 +53,11 @@ class Taught(NamedTuple):
         if stored is None or place is None:
             return None
         some = take_samples(stored, place)
-        return cls(*some, lesson[place], weight_of([some]))
+        return cls(some.rows, some.y, lesson[place], some.weight)
 
     @property
     def samples(self) -> Labelled:
-        return weighted((self.rows, self.y), self.weight, None)
+        return Labelled(self.rows, self.y, self.weight)
 
 
 class Sceptic(Learner):
@@ -107,7 +107,7 @@ class Sceptic(Learner):
     def regard_classes(self, new: Labelled) -> None:
         """How much each class is to count while this batch is learned."""
         stored = np.bincount(self.memory.store.labels, minlength=self.spec.n_classes)
-        self.standing = standing(self.counts, stored, new[1].numpy())
+        self.standing = standing(self.counts, stored, new.y.numpy())
         self.overstated = overstated(self.counts, stored, ENSURED)
 
     def draw_steps(self) -> list[Ints]:
@@ -127,7 +127,7 @@ class Sceptic(Learner):
             yield from (None for _ in draws)
             return
         stored = self.read_weighted(self.memory.store, drawn)
-        (rows, y), weight = stored, weight_of([stored])
+        rows, y, weight = stored
         self.model.expect(rows)
         lesson = self.lessons(rows, y)
         for index in draws:
@@ -149,7 +149,7 @@ class Sceptic(Learner):
     def cautious_step(self, new: Labelled, replay: Taught | None) -> None:
         """One step on the batch and the stored samples: by the robust loss, and the teacher's pull on the latter."""
         parts = [new] if replay is None else [new, replay.samples]
-        logits = self.answered(*(rows for rows, _ in parts))
+        logits = self.answered(*(part.rows for part in parts))
         self.model.descend(logits, self.cautious_slope(logits.detach(), parts, replay))
 
     def answered(self, *parts: Prepared) -> torch.Tensor:
@@ -163,8 +163,8 @@ class Sceptic(Learner):
     @torch.no_grad()
     def cautious_slope(self, logits: torch.Tensor, parts: Sequence[Labelled], replay: Taught | None) -> torch.Tensor:
         """The slope of the loss at these logits of the parts."""
-        y = torch.cat([labels for _, labels in parts])
-        n_new = len(parts[0][1])
+        y = torch.cat([part.y for part in parts])
+        n_new = len(parts[0].y)
         among, answers = self.regarded(logits, n_new)
         target = targets(y, logits.shape[1], self.recipe.smoothing, among)
         exponent = exponents(answers, y, self.recipe.robust * self.doubt)
@@ -192,7 +192,7 @@ class Sceptic(Learner):
     @torch.no_grad()
     def updated_share(self, new: Labelled) -> float:
         """The running share of contradicted labels, with the batch just learned counted in."""
-        rows, y = new
+        rows, y, _ = new
         logits = self.model.network(rows)
         wrong = logits.argmax(dim=1) != y
         for shift in (self.standing, self.overstated):
@@ -221,7 +221,7 @@ class Sceptic(Learner):
         if self.memory.offered < DOUBT_SAMPLES:
             return np.inf
         index = np.arange(len(samples))
-        as_they_are, as_held = (self.read_weighted(store, index)[0] for store in (samples, coarse))
+        as_they_are, as_held = (self.read_weighted(store, index).rows for store in (samples, coarse))
         return distance(*map(self.classifier(), (as_they_are, as_held))) / max(self.moved, np.finfo(np.float64).tiny)
 
     @torch.no_grad()

@@ -104,7 +104,7 @@ class StreamLearner(Transactional):
         """Stored samples as the network takes them, without weights."""
         got = store.gather(index, missing=bool(self.spec.offset) or self.spec.learned)
         features = None if self.spec.sparse or store.schema.is_full else store.features
-        return self.prepared(got.x, features, got.missing), got.y
+        return Labelled(self.prepared(got.x, features, got.missing), got.y)
 
     def discard(self, gone: Bools) -> None:
         """Take stored samples out of the memory, inside ``all_or_nothing``."""

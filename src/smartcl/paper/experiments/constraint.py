@@ -7,7 +7,7 @@ from math import isfinite
 import numpy as np
 
 from smartcl.data.batch import Batch
-from smartcl.learners.learner import Learner
+from smartcl.learners.learner import Labelled, Learner
 from smartcl.learners.stream_learner import StreamLearner
 from smartcl.network.gradients import mean_gradient, trace
 from smartcl.network.mlp import MLP
@@ -37,8 +37,8 @@ class ConstraintProbe:
         kept = network.alive()
         new, old = (
             mean_gradient(trace(network, rows, y), kept)
-            for rows, y in (
-                (learner.prepared(batch.x), batch.y),
+            for rows, y, _ in (
+                Labelled(learner.prepared(batch.x), batch.y),
                 learner.read_weighted(learner.memory.store, np.sort(index)),
             )
         )

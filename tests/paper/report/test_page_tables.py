@@ -1,4 +1,4 @@
-"""The two tables of the README say what the result files say, cell by cell, and how many seeds that is of."""
+"""The two tables of the page of the paper say what the result files say, cell by cell, and how many seeds that is of."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from smartcl.paper.experiments.results import ResultFolder
 ROOT = Path(__file__).parents[3]
 RESULTS = ResultFolder(ROOT / "results")
 
-#: The first cell of a table of the README, the table it shows, and which column of that each of its columns is.
+#: The first cell of a table of the page, the table it shows, and which column of that each of its columns is.
 SHOWN = {
     "memory": ("table1", {f"{784 * images:,} B": str(images) for images in (100, 200, 300, 400, 500)}),
     "wrong labels, at 235,200 B": ("table2", {share: share for share in ("10%", "20%", "30%", "40%", "50%")}),
@@ -24,7 +24,7 @@ SHOWN = {
 PUBLISHED, BEST_OTHER = "published SMART", "best other, "
 #: The row of how many samples ``smart`` and plain replay hold at the end, in the mean.
 HELD = "samples held / whole images that fit"
-#: The rows of the README in the words of the tables.
+#: The rows of the page in the words of the tables.
 ROWS = {
     PUBLISHED: "SMART, paper's settings",
     "`smart`": "smart",
@@ -47,7 +47,7 @@ def rounded(value: float) -> pytest.approx:
 
 def readme_tables() -> dict[str, list[list[str]]]:
     """The tables by their first cell: the header, then the rows."""
-    tables, lines = {}, (ROOT / "README.md").read_text(encoding="utf-8").split("\n\n")
+    tables, lines = {}, (ROOT / "docs" / "paper.md").read_text(encoding="utf-8").split("\n\n")
     for block in (block for block in lines if block.startswith("| ")):
         header, _, *rows = ([cell.strip() for cell in line.strip("|").split("|")] for line in block.splitlines())
         tables[header[0]] = [header, *rows]
