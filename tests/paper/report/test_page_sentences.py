@@ -67,9 +67,7 @@ def test_the_page_says_where_adaptive_stands_on_streams() -> None:
     assert f"mean place {mean_place[SMART.label]:.1f} of nine, best peer {best_peer:.1f}; " in SAYS
     assert len(mean_place) == 9
     off, peer = behind["to_guards_off"], behind["to_peer"]
-    assert (
-        f"at most {off:.1f} points behind `smart` without guards and at most {peer:.1f} behind the best peer" in SAYS
-    )
+    assert f"at most {off:.1f} points behind `smart` without guards and at most {peer:.1f} behind the best peer" in SAYS
     [rare] = [line for line in data["margins"] if line["metric"] == "auc"]
     assert f"its AUC is {rare['smart']:.2f}, and that of scikit-learn's SGD {rare['peer']:.2f}" in SAYS
     assert rare["best_peer"] == "sklearn SGD"
