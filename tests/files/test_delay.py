@@ -39,7 +39,7 @@ def test_the_simplest_rules_know_no_label_before_it_is_due(tmp_path: Path, delay
 
 @pytest.mark.parametrize("kind", ["mixed", "text"])
 def test_a_training_that_stops_goes_on_with_the_rows_that_wait(tmp_path: Path, kind: str) -> None:
-    rows, label = (mixed_rows(600), "kind") if kind == "mixed" else (text_rows(600), "label")
+    rows, label = (mixed_rows(400), "kind") if kind == "mixed" else (text_rows(400), "label")
     path = write_csv(tmp_path / "rows.csv", rows)
     settings = {**QUICK, **({"members": "ridge"} if kind == "mixed" else {}), "delay": 130}
     settings.pop("members") if kind == "text" else None
