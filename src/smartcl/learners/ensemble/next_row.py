@@ -187,6 +187,10 @@ class NextRow:
         sums = self.sums.after(with_constant(values), y, weight)
         return NextRow(present, weights, calibration, sums, rows)
 
+    def said_in_turn(self, after: NextRow, count: int) -> Doubles:
+        """What was said of the last ``count`` rows one by one; ``after`` them, their answers are the newest."""
+        return self.calibration.applied(self.weights.pooled(after.present.logs[-count:]))
+
     def restarted(self, recent: Recent) -> NextRow:
         """With sums of rows in another scale."""
         last, columns = recent.last(2 * BATCH_ROWS), len(self.sums.products) - 1
