@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from typing import Any, Protocol
-
-import numpy as np
 
 from smartcl.references import import_reference, reference_of
 
@@ -201,10 +200,10 @@ class Word:
 
 
 @dataclass(frozen=True)
-class Levels:
+class LevelCount:
     """One of a few words, or how many levels a value may have.
 
-    >>> Levels(("exact", "auto"), Whole(2, 256))("4"), Levels(("exact", "auto"), Whole(2, 256)).form
+    >>> LevelCount(("exact", "auto"), Whole(2, 256))("4"), LevelCount(("exact", "auto"), Whole(2, 256)).form
     (4, 'exact, auto or a whole number from 2 to 256')
     """
 
@@ -220,7 +219,11 @@ class Levels:
 
 
 def plain(value: Any) -> Any:
-    """NumPy's numbers and truth values as Python's."""
+    """NumPy's numbers and truth values as Python's; while NumPy is not imported, there are none."""
+    if "numpy" not in sys.modules:
+        return value
+    import numpy as np
+
     for theirs, ours in ((np.bool_, bool), (np.integer, int), (np.floating, float)):
         if isinstance(value, theirs):
             return ours(value)

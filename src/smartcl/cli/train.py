@@ -4,27 +4,29 @@ from __future__ import annotations
 
 import signal
 import time
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from smartcl.cli.account_lines import account_lines
 from smartcl.cli.loading import loading
 from smartcl.cli.one_line import counted, note
-from smartcl.cli.options import AsJson, Format, Memory, MethodName, Seed, Settings, Trust
+from smartcl.cli.options import AsJson, Format, Memory, MethodName, Seed, SettingsOption, Trust
 from smartcl.cli.passed_over import passed_over_lines
 from smartcl.cli.status_line import StatusLine
 from smartcl.cli.usage import Interrupted, arguments_checked, assignments, json_text, one_thread
 from smartcl.cli.visible import tell
 from smartcl.files.hashed_width import MOST_WIDTH, USUAL_WIDTH
-from smartcl.learners.names import USUAL_METHOD
+from smartcl.learners.methods import USUAL_METHOD
 from smartcl.memory import format_bytes
 
 if TYPE_CHECKING:
     from smartcl.files.table_model import TableModel
     from smartcl.files.training import Training
 
-Columns = Annotated[list[str] | None, typer.Option(metavar="COL", help="A column of this kind; repeatable.")]
+ColumnsOption = Annotated[list[str] | None, typer.Option(metavar="COL", help="A column of this kind; repeatable.")]
 LIVE_SECONDS = 1.0
 
 
@@ -38,37 +40,46 @@ def train(
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the model in the folder.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the model in the folder.")] = False,
     follow: Annotated[bool, typer.Option("--follow", help="Wait for more at the end of the last input.")] = False,
-    numeric: Columns = None,
-    categorical: Columns = None,
-    date: Columns = None,
-    text: Columns = None,
-    ignore: Columns = None,
+    numeric: ColumnsOption = None,
+    categorical: ColumnsOption = None,
+    date: ColumnsOption = None,
+    text: ColumnsOption = None,
+    ignore: ColumnsOption = None,
     id_column: Annotated[str | None, typer.Option("--id", metavar="COL", help="Ids to forget rows by.")] = None,
     schema: Annotated[Path | None, typer.Option(help="A schema.json that says what the columns are.")] = None,
     width: Annotated[
         int, typer.Option(min=1, max=MOST_WIDTH, help="Features that words and many names are hashed into.")
     ] = USUAL_WIDTH,
     input_format: Format = None,
-    checkpoint_rows: Annotated[int | None, typer.Option(min=1, help="Save after so many rows.")] = None,
-    checkpoint_seconds: Annotated[float, typer.Option(min=0.1, help="Save after so many seconds.")] = 60.0,
+    checkpoint_rows: Annotated[int | None, typer.Option(min=1, help="Save after this number of rows.")] = None,
+    checkpoint_seconds: Annotated[float, typer.Option(min=0.1, help="Save after this number of seconds.")] = 60.0,
     method: MethodName = USUAL_METHOD,
-    settings: Settings = None,
+    settings: SettingsOption = None,
     batch: Annotated[int, typer.Option(min=1, help="Rows that are learned together.")] = 50,
     workers: Annotated[int, typer.Option(min=1, help="Learn the files by so many workers, merged into one model.")] = 1,
     merge_rows: Annotated[int, typer.Option(min=1, help="Merge after so many rows of each worker.")] = 50_000,
     engine: Annotated[str, typer.Option(help="Workers are processes here (local) or actors of Ray (ray).")] = "local",
     per: Annotated[str | None, typer.Option(metavar="COL", help="A fleet: a model for each value of a column.")] = None,
     address: Annotated[str | None, typer.Option(help="The Ray cluster: host:port of its head, or auto.")] = None,
+    delay: Annotated[
+        int | None, typer.Option(min=1, help="Rows answered before a label is known, its own included; else --batch.")
+    ] = None,
+    html: Annotated[Path | None, typer.Option(help="Write how good it was as one HTML page.")] = None,
+    doubts: Annotated[Path | None, typer.Option(help="Write rows whose labels are probably wrong, as CSV.")] = None,
     seed: Seed = 0,
     trust: Trust = None,
     as_json: AsJson = False,
 ) -> None:
     """Learn the rows of files in one pass, in a memory of a fixed number of bytes; stop and go on at any time."""
     with loading():
+        from smartcl.atomic import write_file
         from smartcl.estimator import SmartClassifier
         from smartcl.files.columns import CATEGORY, DATE, IGNORED, NUMBER, TEXT, read_schema
+        from smartcl.files.doubted_rows import DoubtsFile
         from smartcl.files.file_source import FileSource
+        from smartcl.files.outputs import check_file
         from smartcl.files.recognise import Told
+        from smartcl.files.scores_page import page_of_training
         from smartcl.files.summary import summary
         from smartcl.files.table_model import TableModel
         from smartcl.files.training import Checkpoints, Training, check_out
@@ -121,10 +132,20 @@ def train(
             Checkpoints(out, checkpoint_rows, checkpoint_seconds),
             None if schema is None else read_schema(str(schema)),
             begun,
+            delay,
         )
+        for path in (html, doubts):
+            if path is not None:
+                check_file(path)
     if begun is not None:
         note(f"going on after {begun.progress.rows:,} rows; memory, method and columns are those of the model")
-    interrupted = run(training, out)
+    written: DoubtsFile | None = None
+    with ExitStack() as files:
+        if doubts is not None:
+            with arguments_checked():
+                written = files.enter_context(DoubtsFile(doubts, None if begun is None else begun.progress.rows))
+            training.heard = written.hear
+        interrupted = run(training, out)
     model = training.model
     if model is None or not model.progress.rows:
         raise Interrupted("interrupted before the first rows were learned: nothing is saved")
@@ -133,10 +154,14 @@ def train(
             f"interrupted after {model.progress.rows:,} rows, saved in {out}: --resume goes on from there"
         )
     result = summary(model)
+    if html is not None:
+        write_file(html, page_of_training(model, str(out), inputs).encode())
     if as_json:
         print(json_text(result))
     else:
-        tell("\n".join(told_at_the_end(result, out)))
+        lines = told_at_the_end(result, out)
+        lines += [] if written is None else [f"doubts: {counted(written.rows, 'row')} in {doubts}"]
+        tell("\n".join([*lines, *([] if html is None else [f"page: {html}"])]))
 
 
 def run(training: Training, out: Path) -> bool:
@@ -180,10 +205,10 @@ def run(training: Training, out: Path) -> bool:
 
 def told_at_the_end(result: dict[str, Any], out: Path) -> list[str]:
     """What a training came to, for people."""
-    accuracy = "" if result["accuracy"] is None else f", {result['accuracy']:.1%} predicted before they were learned"
     return [
         f"{counted(result['rows'], 'row')} of {counted(result['columns'], 'column')} "
-        f"({counted(result['features'], 'feature')}), {counted(len(result['classes']), 'class')}{accuracy}",
+        f"({counted(result['features'], 'feature')}), {counted(len(result['classes']), 'class')}",
+        *account_lines(result),
         f"memory: {result['samples_held']:,} samples in {format_bytes(result['memory_bytes'])} "
         f"of {format_bytes(result['budget_bytes'])}",
         *passed_over_lines(result["passed_over"]),

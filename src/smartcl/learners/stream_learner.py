@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import replace
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
 import torch
@@ -30,6 +30,17 @@ from smartcl.saved import Saved
 PREDICT_ROWS = 2048
 
 
+class SaidBefore(NamedTuple):
+    """The labels of a batch, and the probabilities given to its rows before it was learned; None: nothing was known.
+
+    ``in_turn``: each row was answered when the labels of all rows before it were known.
+    """
+
+    y: Ints
+    probabilities: NDArray[np.float64] | None
+    in_turn: bool = False
+
+
 class StreamLearner(Transactional):
     """A classifier that learns from a stream of batches beside a memory of a fixed number of bytes.
 
@@ -48,6 +59,9 @@ class StreamLearner(Transactional):
         self.scale = InputScale.fresh(spec.n_features, spec.sparse, spec.pixels) if spec.learned else None
         #: What the last batch did to the memory.
         self.observed: Observation | None = None
+        #: What this learner said of the rows of the last batch before it learned them, if it asks: methods that have no
+        #: use of their own for that do not.
+        self.said_before: SaidBefore | None = None
         #: Whether the ids that come with batches are stored, so that single samples can be forgotten.
         self.keeps_ids = False
         #: The classes that have come, and how much each is to count.
@@ -87,24 +101,24 @@ class StreamLearner(Transactional):
         self.memory.check_room(batch, self.stored_beside)
         return batch
 
-    def weighed(self, samples: Labelled, own: torch.Tensor | None) -> Labelled:
-        """The samples with what each is to count, where they do not all count the same."""
+    def with_weights(self, samples: Labelled, own: torch.Tensor | None) -> Labelled:
+        """The samples with a weight each, where they do not all count the same."""
         return weighted(samples, own, class_weights(self.class_weight, self.counts))
 
     def prepared(self, x: Rows, features: Ints | None = None, missing: torch.Tensor | None = None) -> Prepared:
         """Rows as the network takes them now."""
         return prepare(x, self.spec, features, missing, self.scale)
 
-    def recall(self, store: SampleStore, index: Ints) -> Labelled:
-        """Stored samples as the network takes them."""
+    def read_weighted(self, store: SampleStore, index: Ints) -> Labelled:
+        """Stored samples as the network takes them, with their weights."""
         own = torch.from_numpy(store.extra["weight"][index]) if self.weighted else None
-        return self.weighed(self.read(store, index), own)
+        return self.with_weights(self.read(store, index), own)
 
     def read(self, store: SampleStore, index: Ints) -> Labelled:
-        """The same, all counting alike."""
+        """Stored samples as the network takes them, without weights."""
         got = store.gather(index, missing=bool(self.spec.offset) or self.spec.learned)
         features = None if self.spec.sparse or store.schema.is_full else store.features
-        return self.prepared(got.x, features, got.missing), got.y
+        return Labelled(self.prepared(got.x, features, got.missing), got.y)
 
     def discard(self, gone: Bools) -> None:
         """Take stored samples out of the memory, inside ``all_or_nothing``."""

@@ -25,7 +25,7 @@ from smartcl.files.encoder import Encoder, Odd, Parsed
 from smartcl.files.hashed_width import USUAL_WIDTH
 from smartcl.files.progress import Progress
 from smartcl.files.recognise import Told, recognised
-from smartcl.files.records import Block, Mark, Records
+from smartcl.files.records import Mark, Records
 from smartcl.files.sources import Source, source_of
 from smartcl.files.steps import NO_LABEL, Step, first_rows, steps
 from smartcl.files.table_model import PREDICT_ROWS, Answered, TableModel, as_given
@@ -84,7 +84,7 @@ class Crew:
 
     def flush(self) -> None:
         for model in self._models.values():
-            model.classifier.flush()
+            model.catch_up()
 
 
 class Fleet:
@@ -137,18 +137,21 @@ class Fleet:
 
     def flush(self) -> None:
         """Learn the rows that wait for their batch to be complete."""
-        self.base.classifier.flush()
+        self.base.catch_up()
         self._all("flush")
 
-    def answers(self, source: Source | Any, odd: Odd | None = None) -> Iterator[Answered]:
-        """Answers to all rows of a source, each by the model of its key, or by the base where it has none."""
+    def answers(self, source: Source | Any, odd: Odd | None = None, keep: Sequence[str] = ()) -> Iterator[Answered]:
+        """Answers to all rows of a source, each by the model of its key, or by the base where it has none.
+
+        ``keep`` names columns whose values come with the answers.
+        """
         checked: set[str] = set()
         for block in self._source(source).blocks({}):
-            records = block.parse(self._wanted)
+            records = block.parse({**self._wanted, **dict.fromkeys(keep, False)})
             if block.input not in checked:
                 self.base.encoder.check_columns(block.input, records)
                 checked.add(block.input)
-            yield self._answered(block, records, Odd() if odd is None else odd)
+            yield self._answered(records, Odd() if odd is None else odd, keep)
 
     def predict_proba(self, source: Any) -> NDArray[np.float64]:
         """The probability of each class for each row that could be read, columns as in ``classes``."""
@@ -156,7 +159,7 @@ class Fleet:
 
     def predict(self, source: Any) -> NDArray[Any]:
         """The most likely label of each row that could be read."""
-        return np.array([name for answered in self.answers(source) for name in answered.best])
+        return np.array([name for answered in self.answers(source) for name in answered.best()])
 
     def model(self, key: str) -> TableModel:
         """The model of a key, or the base where it has none; from an actor, a copy."""
@@ -229,7 +232,7 @@ class Fleet:
                 self.keys[key] = self.keys.get(key, 0) + len(own)
         return parts
 
-    def _answered(self, block: Block, records: Records, odd: Odd) -> Answered:
+    def _answered(self, records: Records, odd: Odd, keep: Sequence[str]) -> Answered:
         parsed, keys = self.base.encoder.parse(records), self._keys_of(records)
         parts: dict[str, list[int]] = {}
         for row, key in enumerate(keys):
@@ -243,7 +246,8 @@ class Fleet:
         for key, (classes, probabilities) in found.items():
             shares[np.ix_(parts[key], [place[name] for name in classes])] = probabilities
         ids = None if self.schema.id is None else list(records.columns.get(self.schema.id, [None] * len(parsed)))
-        return Answered(records, list(parsed.labels), ids, self.classes, shares)
+        kept = {name: list(records.columns.get(name, [None] * len(parsed))) for name in keep}
+        return Answered(records, list(parsed.labels), ids, kept, self.classes, shares)
 
     def _crew(self, key: str) -> int:
         return crc32(key.encode()) % len(self._crews)
@@ -322,7 +326,7 @@ def train_fleet(
         base.learn(step)
     if not base.progress.rows:
         raise ValueError(f"no row could be learned in {', '.join(given.inputs)}")
-    base.classifier.flush()
+    base.catch_up()
     seed = settings.get("random_state")
     number = seed if isinstance(seed, int) else 0
     if engine == "local":

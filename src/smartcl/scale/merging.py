@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from smartcl.account.account import Account
 from smartcl.data.batch import Ints
 from smartcl.estimator import SmartClassifier
 from smartcl.estimator_input import class_weight_asked
@@ -77,7 +78,9 @@ def merge_classifiers(
         in_turn,
     )
     learner.become(whole)
-    return _around(given[0], replace(fitted, learner=learner, names=names, built=built, companions={}), size)
+    account = _account([(1, model) for model in given] + ([] if start is None else [(1 - len(given), start)]), names)
+    own = replace(fitted, learner=learner, names=names, built=built, companions={}, account=account)
+    return _around(given[0], own, size)
 
 
 def subtract_classifier(
@@ -103,7 +106,17 @@ def subtract_classifier(
         learner.add_classes(len(fitted.names))
     learner.class_weight = own.class_weight
     learner.become(made)
-    return _around(whole, replace(fitted, learner=learner, companions={}), whole.memory)
+    account = _account([(1, whole), (-1, gone), *([] if start is None else [(1, start)])], fitted.names)
+    return _around(whole, replace(fitted, learner=learner, companions={}, account=account), whole.memory)
+
+
+def _account(parts: Sequence[tuple[int, SmartClassifier]], names: Labels) -> Account:
+    """How good the answers of all were before they learned, those of a base once."""
+    placed = [
+        (times, model._fitted.account.placed(positions(names, model._fitted.names), len(names)))
+        for times, model in parts
+    ]
+    return Account.combined(placed)
 
 
 def shard_of(base: SmartClassifier, seed: int | Sequence[int], holds_frame: bool = True) -> SmartClassifier:

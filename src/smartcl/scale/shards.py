@@ -191,7 +191,7 @@ def begun(source: FileSource, told: Told, classifier: SmartClassifier, schema: C
             check_mergeable(classifier)
     if not model.progress.rows:
         raise ValueError(f"no row could be learned in {', '.join(source.inputs)}")
-    classifier.flush()
+    model.catch_up()
     return model
 
 

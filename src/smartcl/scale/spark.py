@@ -85,7 +85,7 @@ def shard_learner(base: bytes, number: int) -> Callable[[Iterable[Any]], Iterato
         model.classifier, model.encoder.takes_names = shard_of(model.classifier, [number, place]), False
         for frame in frames:
             learn_frame(model, frame)
-        model.classifier.flush()
+        model.catch_up()
         if model.progress.rows > before:
             yield pandas.DataFrame({"model": [packed(model)]})
 
@@ -105,7 +105,7 @@ def key_learner(base: bytes, key: str) -> Callable[[Any, Iterable[Any], Any], It
         for frame in frames:
             learn_frame(model, frame)
         state.update((packed(model),))
-        told = {"key": str(keys[0]), "rows": model.progress.rows, "accuracy": model.progress.accuracy}
+        told = {"key": str(keys[0]), "rows": model.progress.rows, "accuracy": model.scores_.overall.accuracy}
         yield pandas.DataFrame([told])
 
     return learned
@@ -118,7 +118,7 @@ def begun_with(frame: Any, told: Told, classifier: SmartClassifier, schema: Colu
         schema = recognised(records, told)
     model = TableModel(classifier, Encoder(schema))
     learn_frame(model, frame)
-    classifier.flush()
+    model.catch_up()
     return model
 
 

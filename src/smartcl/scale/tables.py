@@ -13,7 +13,8 @@ from smartcl.files.ages import Ages
 from smartcl.files.columns import Column, ColumnSchema
 from smartcl.files.encoder import Encoder, Odd
 from smartcl.files.progress import MOST_STRANGERS, Progress
-from smartcl.files.table_model import PART, TableModel
+from smartcl.files.table_model import TableModel
+from smartcl.load_model import load
 from smartcl.saved import Saved
 from smartcl.scale.merging import merge_classifiers, subtract_classifier
 
@@ -86,13 +87,14 @@ def subtract(
 
 
 def model_of(given: AnyModel, trust: Sequence[str] | str = ()) -> SmartClassifier | TableModel:
-    """The model itself, or that of a folder."""
-    if isinstance(given, SmartClassifier | TableModel):
-        return given
-    if not isinstance(given, str | os.PathLike):
+    """The model itself, or that of a folder; rows that wait for a batch or for their labels are learned."""
+    if not isinstance(given, SmartClassifier | TableModel | str | os.PathLike):
         raise ValueError(f"a model must be a SmartClassifier, a TableModel or a folder, got {type(given).__name__}")
-    classifier = SmartClassifier.load(given, trust)
-    return TableModel.load(given, trust) if PART in classifier.companions_ else classifier
+    model = given if isinstance(given, SmartClassifier | TableModel) else load(given, trust)
+    if not isinstance(model, SmartClassifier) and (model.waiting or model.classifier.learner_.waiting):
+        model = deepcopy(model)
+        model.catch_up()
+    return model
 
 
 def _one_encoder(encoders: Sequence[Encoder]) -> Encoder:
@@ -140,7 +142,7 @@ def _added(parts: Sequence[Progress], less: Progress | None, times: int) -> Prog
         return max(0, total)
 
     whole = Progress()
-    whole.count(added("rows"), added("tested"), added("right"))
+    whole.rows = added("rows")
     for part in parts:
         _count_up(whole.skipped, part.skipped, 1)
         whole.odd.add(part.odd)
@@ -153,6 +155,7 @@ def _added(parts: Sequence[Progress], less: Progress | None, times: int) -> Prog
             here = whole.marks.get(name, mark)
             whole.marks[name] = max(here, mark, key=lambda each: (each.place, each.records))
         whole.beginnings.update(part.beginnings)
+        whole.moved.update(part.moved)
     if less is not None:
         _count_up(whole.skipped, less.skipped, -times)
         for each in fields(Odd):
