@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smartcl.estimator import SmartClassifier
+from smartcl.files.ages import Ages
 from smartcl.files.columns import ColumnSchema
 from smartcl.files.encoder import Encoder, Odd, Parsed
 from smartcl.files.hashed_width import USUAL_WIDTH
@@ -66,7 +67,9 @@ class Crew:
             if key not in self._models:
                 seed = [self._seed, crc32(key.encode())]
                 classifier = shard_of(self._base.classifier, seed, holds_frame=False)  # its scale may become another
-                self._models[key] = TableModel(classifier, deepcopy(self._base.encoder), Progress())
+                classifier.begin_scores()
+                progress, ages = Progress(self._base.progress.rows), Ages(held=None)
+                self._models[key] = TableModel(classifier, deepcopy(self._base.encoder), progress, ages)
             self._models[key].learn(Step(own))
 
     def answer(self, rows: Keyed) -> dict[str, tuple[list[str], NDArray[np.float64]]]:
