@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.timing import report
-from smartcl import SmartClassifier, train_shards
+from smartcl import SmartClassifier, merge, train_shards
 from smartcl.learners.ensemble import sampling
 from smartcl.paper.datasets.digit_pairs import mnist_or_digits
 from smartcl.paper.datasets.real_streams import load_real_stream
@@ -83,7 +83,7 @@ def against_one(name: str, most: int | None, shards: int, kinds: Sequence[str]) 
             if len(own)
         ]
         start = time.process_time()
-        whole = merge_classifiers(parts, base=base)
+        whole = merge(parts, base=base)
         seconds = time.process_time() - start
         behind = right - 100 * whole.score(x[test], y[test])
         alone = 100 * float(np.mean([part.score(x[test], y[test]) for part in parts[:8]]))
@@ -174,12 +174,20 @@ def kills(most: int | None, times: int = 20) -> list[Line]:
         folder = Path(name)
         files = written(folder, 2, (most or 20_000) // 2)
         train: Callable[..., Any] = partial(
-            train_shards, files, "late", workers=1, merge_rows=2500, memory="100kB", members=["ridge"], random_state=0
+            train_shards, files, "late", workers=1, merge_rows=5000, memory="100kB", random_state=0
         )
 
+        last = 0
+
         def kill(pids: Sequence[int]) -> None:
-            saved = list((folder / "killed").glob(f"shards/*/{INDEX}"))
-            if len(killed) < times and pids and len(saved) > 1 and rng.random() < 0.3 and pids[0] not in killed:
+            """Kill whoever has saved something since the last kill, a little later: in the middle of what it does."""
+            nonlocal last
+            saved = max(
+                (path.stat().st_mtime_ns for path in (folder / "killed").glob(f"shards/round*/{INDEX}")), default=0
+            )
+            if len(killed) < times and pids and saved > last:
+                last = saved
+                time.sleep(rng.random() / 10)
                 killed.append(pids[0])
                 os.kill(pids[0], signal.SIGKILL)
 

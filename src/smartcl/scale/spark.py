@@ -92,8 +92,8 @@ def shard_learner(base: bytes, number: int) -> Callable[[Iterable[Any]], Iterato
     return learned
 
 
-def key_learner(base: bytes, key: str) -> Callable[[Any, Iterable[Any], Any], Iterator[Any]]:
-    """A function for ``applyInPandasWithState``, of a stream grouped by the column ``key``: a model for each value.
+def key_learner(base: bytes) -> Callable[[Any, Iterable[Any], Any], Iterator[Any]]:
+    """A function for ``applyInPandasWithState``, of a stream grouped by a column: a model for each value.
 
     The state is one column ``model binary``. What comes out is one row each time: the key, the rows learned so far, and
     the share of them that was predicted before it was learned (``key string, rows long, accuracy double``).

@@ -18,6 +18,9 @@ from smartcl.load_model import load
 from smartcl.saved import Saved
 from smartcl.scale.merging import merge_classifiers, subtract_classifier
 
+#: Folders that are loaded at a time, where models have a base: what was merged of some is merged with the others. Of a
+#: table, a model takes about 5 MB (``python -m benchmarks shards --parts bytes``).
+MOST_AT_ONCE = 32
 #: A model, or the folder of one.
 AnyModel = SmartClassifier | TableModel | str | os.PathLike[str]
 Model = TypeVar("Model", SmartClassifier, TableModel)
@@ -44,8 +47,12 @@ def merge(
     >>> merge(apart, memory="1kB").memory_
     50 samples in 1 kB of 1 kB, 4 of 4 features kept, values exact
     """
-    given = [model_of(model, trust) for model in models]
+    asked = list(models)
     start = None if base is None else model_of(base, trust)
+    while start is not None and len(asked) > MOST_AT_ONCE:  # without a base, sums would be made anew for each group
+        groups = [asked[first : first + MOST_AT_ONCE] for first in range(0, len(asked), MOST_AT_ONCE)]
+        asked = [merge(group, memory, base=start, in_turn=in_turn, trust=trust) for group in groups]
+    given = [model_of(model, trust) for model in asked]
     together = [*given, *([] if start is None else [start])]
     tables: list[TableModel] = [model for model in together if not isinstance(model, SmartClassifier)]
     if not tables:
