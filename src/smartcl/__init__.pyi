@@ -5,6 +5,8 @@ from smartcl.files.training import train_stream as train_stream
 from smartcl.load_model import load as load
 from smartcl.own_loop import ReplayMemory as ReplayMemory
 from smartcl.scale.fleet import Fleet as Fleet
+from smartcl.scale.fleet import train_fleet as train_fleet
+from smartcl.scale.merging import shard_of as shard_of
 from smartcl.scale.shards import train_shards as train_shards
 from smartcl.scale.tables import merge as merge
 from smartcl.scale.tables import subtract as subtract

@@ -296,12 +296,38 @@ def train_fleet(
     width: int = USUAL_WIDTH,
     **settings: Any,
 ) -> Fleet:
-    """Learn one stream by a model for each value of the column ``per``; arguments as of ``train_stream``.
+    """Learn one stream by a model for each value of a column.
 
-    The base learns the first ``base_rows`` rows, whatever their key, and the rows of keys beyond ``most_keys``. Every
-    key's model has a memory of its own of the size ``memory``. With ``engine="ray"``, models live in ``workers``
-    actors of the cluster at ``address``, or of this machine. With ``out`` the fleet is saved there in the end, and
-    ``resume=True`` goes on with it, after the rows that were read.
+    Parameters
+    ----------
+    source, label, columns, id, schema, width
+        As of ``train_stream``.
+    per
+        The column.
+    engine
+        ``"local"``: all models are in this process; ``"ray"``: in actors.
+    address
+        The Ray cluster; without one, Ray is begun on this machine.
+    workers
+        The number of actors.
+    memory
+        The size of the memory of each model. Beside it a model of a table takes about 5 MB.
+    most_keys
+        At most so many values get a model; the rows of later ones are learned by the base.
+    base_rows
+        The rows that the base learns first, whatever their key: new keys begin from it.
+    out
+        A folder in which the fleet is saved in the end.
+    resume
+        Whether a fleet in ``out`` is gone on with, after the rows that were read.
+    settings
+        Those of a ``SmartClassifier``.
+
+    Examples
+    --------
+    >>> rows = [{"city": "Rome", "warm": warm, "label": warm > 3} for warm in range(8)] * 40
+    >>> train_fleet(rows, "city", "label", memory="5kB", random_state=0, base_rows=200).keys
+    {'Rome': 120}
     """
     if engine not in ("local", "ray"):
         raise ValueError(f"engine must be local or ray, got {engine!r}")

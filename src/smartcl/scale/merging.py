@@ -120,11 +120,19 @@ def _account(parts: Sequence[tuple[int, SmartClassifier]], names: Labels) -> Acc
 
 
 def shard_of(base: SmartClassifier, seed: int | Sequence[int], holds_frame: bool = True) -> SmartClassifier:
-    """A copy of the base that learns a part of the stream, to be merged with others: it draws by a seed of its own.
+    """A copy of the base that learns a part of the stream, to be merged with others.
 
-    With ``holds_frame`` its features stay in the base's scale, so that sums add up. The base should have seen rows of
-    all kinds, and at least 1,000 of them.
+    Parameters
+    ----------
+    base
+        The model to go on from. It should have seen rows of all kinds, and at least 1,000 of them.
+    seed
+        A number, or several, that no other shard has: each draws by its own.
+    holds_frame
+        Whether features stay in the base's scale, so that sums add up.
 
+    Examples
+    --------
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
     >>> base = SmartClassifier(memory="2kB", random_state=0).partial_fit(X[::3], y[::3])

@@ -122,14 +122,40 @@ def train_shards(
     trust_code: Sequence[str] | str = (),
     **settings: Any,
 ) -> TableModel:
-    """Learn files by several workers, one model in the end; arguments as of ``train_stream``.
+    """Learn files by several workers, one model in the end.
 
-    Each file is read by one worker: there should be at least as many files as workers. Every ``merge_rows`` rows of
-    each worker, their memories and sums become the base that all go on from; ``watch`` is called with it, and its
-    answer ``True`` ends the training. ``engine`` is ``local``, processes of this machine, or ``ray``, actors of the
-    cluster at ``address`` (of this machine, without one), whose nodes must all see the files and the folder ``out``.
-    A model in ``out`` is gone on with (``resume``), replaced (``replace``), or else refused.
     The result depends on files, seed, ``workers`` and ``merge_rows``, and not on whether a worker died on the way.
+
+    Parameters
+    ----------
+    source
+        Names of files. Each is read by one worker: there should be at least as many files as workers.
+    label, memory, columns, id, schema, width, trust_code
+        As of ``train_stream``.
+    workers
+        How many workers there are.
+    engine
+        ``"local"``, processes of this machine, or ``"ray"``, actors, whose nodes must all see the files and ``out``.
+    address
+        The Ray cluster; without one, Ray is begun on this machine.
+    merge_rows
+        After so many rows of each worker, their memories and sums become the base that all go on from.
+    out
+        The folder of the model; ``resume`` goes on with a training in it, ``replace`` replaces the model in it.
+    resume, replace
+        See ``out``.
+    input_format
+        The format of the files, where their names do not say it.
+    watch
+        Called with every merged model; the answer ``True`` ends the training there.
+    watch_workers
+        Called several times a second with the process ids of the workers that are at work, by the local engine.
+    settings
+        Those of a ``SmartClassifier``.
+
+    Examples
+    --------
+    >>> model = train_shards(["1.csv", "2.csv"], "late", workers=2, out="model")  # doctest: +SKIP
     """
     given_names = [source] if isinstance(source, str | os.PathLike) else source
     names = tuple(os.fspath(name) for name in given_names)

@@ -16,7 +16,7 @@ from smartcl.files.progress import MOST_STRANGERS, Progress
 from smartcl.files.table_model import TableModel
 from smartcl.load_model import load
 from smartcl.saved import Saved
-from smartcl.scale.merging import merge_classifiers, subtract_classifier
+from smartcl.scale.merging import merge_classifiers, shard_of, subtract_classifier
 
 #: Folders that are loaded at a time, where models have a base: what was merged of some is merged with the others. Of a
 #: table, a model takes about 5 MB (``python -m benchmarks shards --parts bytes``).
@@ -34,13 +34,27 @@ def merge(
     in_turn: bool = False,
     trust: Sequence[str] | str = (),
 ) -> SmartClassifier | TableModel:
-    """One model from several that learned apart, given as models or as their folders; those stay as they are.
+    """One model from several that learned apart; those stay as they are.
 
-    ``memory`` is the size of the new model's memory; by default, that of the largest. ``base`` is the model that all of
-    them went on from, whose rows would otherwise count once for each. With a base, sums add up exactly; without one,
-    each model has its own scale, and all sums are made anew from the samples of all. The newest samples are those of
-    all models as if their rows had come in turns; with ``in_turn``, those of the last model.
+    With a ``base`` that all went on from, sums add up exactly. Without one, each model has its own scale, and all sums
+    are made anew from the samples of all.
 
+    Parameters
+    ----------
+    models
+        Models, or their folders, all of arrays or all of tables.
+    memory
+        The size of the new model's memory; by default, that of the largest.
+    base
+        The model that all of them went on from, if they did: its rows would otherwise count once for each.
+    in_turn
+        Whether the models are of one period after the other: then the newest samples are those of the last. By default
+        they are those of all, as if their rows had come in turns.
+    trust
+        The modules that may be imported for code of your own that folders name.
+
+    Examples
+    --------
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
     >>> apart = [SmartClassifier(memory="2kB", random_state=k).partial_fit(X[k::2], y[k::2]) for k in range(2)]
@@ -74,9 +88,28 @@ def subtract(
 ) -> SmartClassifier | TableModel:
     """The model without a part that was merged into it: a shard, or a period; both stay as they are.
 
-    ``base`` is what the part went on from: its rows stay. Samples, counts and sums of the whole past are then those of
-    the other parts, exactly. Sums that forget keep what they hold until it fades; a network and logistic weights keep
-    what they were taught, and trees are fitted anew.
+    Samples, counts and sums of the whole past are then those of the other parts, exactly. Sums that forget keep what
+    they hold until it fades; a network and logistic weights keep what they were taught, and trees are fitted anew.
+
+    Parameters
+    ----------
+    model
+        The model, or its folder.
+    part
+        What is taken out, as it was when it was merged.
+    base
+        What the part went on from, if it did: its rows stay.
+    trust
+        The modules that may be imported for code of your own that folders name.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> base = SmartClassifier(memory="2kB", random_state=0).partial_fit(X[::3], y[::3])
+    >>> one, two = (shard_of(base, k).partial_fit(X[k::3], y[k::3]) for k in (1, 2))
+    >>> subtract(merge([one, two], base=base), two, base=base).learner_.counts.total
+    100
     """
     whole, gone = model_of(model, trust), model_of(part, trust)
     start = None if base is None else model_of(base, trust)
