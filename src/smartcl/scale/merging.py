@@ -29,8 +29,11 @@ def merge_classifiers(
     memory: str | int | None = None,
     base: SmartClassifier | None = None,
     in_turn: bool = False,
+    steps: int | None = None,
 ) -> SmartClassifier:
     """One classifier that knows what all of them know; they stay as they are.
+
+    Networks among the members learn at most ``steps`` stored samples then; by default, each once.
 
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
@@ -76,6 +79,7 @@ def merge_classifiers(
         None if start is None else _learner(start),
         None if start is None else positions(names, start._fitted.names),
         in_turn,
+        steps,
     )
     learner.become(whole)
     account = _account([(1, model) for model in given] + ([] if start is None else [(1 - len(given), start)]), names)

@@ -45,6 +45,9 @@ BASE_ROWS = 2000
 MERGE_ROWS = 50_000
 #: Of these rows, after how many a worker saves what it has: the most that is learned again after a worker's death.
 SAVED_PARTS = 5
+#: Stored samples that a network learns when workers are merged on the way: about a second, for which all wait. In the
+#: end it learns each sample once.
+BETWEEN_STEPS = 1000
 #: What is there only while training: the plan, and a folder for bases and workers.
 PLAN, PARTS = "shards.json", "shards"
 ENGINES = ("local", "ray")
@@ -227,11 +230,12 @@ def _next(
     """Merge what the workers of a round have learned, and make it the base of the next."""
     base = TableModel.load(plan.base(folder), trust)
     learned = [task.folder for task, each in zip(tasks.values(), done, strict=True) if each.rows]
-    model = merge(learned, base.classifier.memory, base=base, trust=trust) if learned else base
-    assert isinstance(model, TableModel)
     ended = list(plan.ended)
     for place, each in zip(tasks, done, strict=True):
         ended[place] = each.ended
+    steps = None if all(ended) else BETWEEN_STEPS
+    model = merge(learned, base.classifier.memory, base=base, steps=steps, trust=trust) if learned else base
+    assert isinstance(model, TableModel)
     after = dataclasses.replace(plan, round=plan.round + 1, ended=tuple(ended))
     model.save(after.base(folder))
     after.write(folder)  # from here on, this round counts

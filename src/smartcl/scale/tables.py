@@ -16,7 +16,7 @@ from smartcl.files.progress import MOST_STRANGERS, Progress
 from smartcl.files.table_model import TableModel
 from smartcl.load_model import load
 from smartcl.saved import Saved
-from smartcl.scale.merging import merge_classifiers, shard_of, subtract_classifier
+from smartcl.scale.merging import merge_classifiers, subtract_classifier
 
 #: Folders that are loaded at a time, where models have a base: what was merged of some is merged with the others. Of a
 #: table, a model takes about 5 MB (``python -m benchmarks shards --parts bytes``).
@@ -32,6 +32,7 @@ def merge(
     *,
     base: AnyModel | None = None,
     in_turn: bool = False,
+    steps: int | None = None,
     trust: Sequence[str] | str = (),
 ) -> SmartClassifier | TableModel:
     """One model from several that learned apart; those stay as they are.
@@ -50,6 +51,9 @@ def merge(
     in_turn
         Whether the models are of one period after the other: then the newest samples are those of the last. By default
         they are those of all, as if their rows had come in turns.
+    steps
+        At most so many stored samples are then learned by a network among the members, if there is one that has not
+        learned as many rows as all; by default, each stored sample once.
     trust
         The modules that may be imported for code of your own that folders name.
 
@@ -65,19 +69,19 @@ def merge(
     start = None if base is None else model_of(base, trust)
     while start is not None and len(asked) > MOST_AT_ONCE:  # without a base, sums would be made anew for each group
         groups = [asked[first : first + MOST_AT_ONCE] for first in range(0, len(asked), MOST_AT_ONCE)]
-        asked = [merge(group, memory, base=start, in_turn=in_turn, trust=trust) for group in groups]
+        asked = [merge(group, memory, base=start, in_turn=in_turn, steps=0, trust=trust) for group in groups]
     given = [model_of(model, trust) for model in asked]
     together = [*given, *([] if start is None else [start])]
     tables: list[TableModel] = [model for model in together if not isinstance(model, SmartClassifier)]
     if not tables:
         arrays = [model for model in given if isinstance(model, SmartClassifier)]
-        return merge_classifiers(arrays, memory, start if isinstance(start, SmartClassifier) else None, in_turn)
+        return merge_classifiers(arrays, memory, start if isinstance(start, SmartClassifier) else None, in_turn, steps)
     if len(tables) < len(together):
         raise ValueError("models of tables and models of arrays cannot be merged: their rows are not the same features")
     own, begun = tables[: len(given)], tables[-1] if base is not None else None
     encoder = _one_encoder([model.encoder for model in tables])
     classifier = merge_classifiers(
-        [model.classifier for model in own], memory, None if begun is None else begun.classifier, in_turn
+        [model.classifier for model in own], memory, None if begun is None else begun.classifier, in_turn, steps
     )
     progress = _added([model.progress for model in own], None if begun is None else begun.progress, len(own) - 1)
     return TableModel(classifier, encoder, progress, Ages(held=None))
@@ -104,6 +108,7 @@ def subtract(
 
     Examples
     --------
+    >>> from smartcl import shard_of
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
     >>> base = SmartClassifier(memory="2kB", random_state=0).partial_fit(X[::3], y[::3])

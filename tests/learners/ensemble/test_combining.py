@@ -79,16 +79,19 @@ def test_filters_know_together_about_what_one_knows():
 
     base = taught(Filter.empty(4, 2), np.arange(400))
     parts = [taught(base, np.arange(400 + k, 4000, 4)) for k in range(4)]
-    one, whole = taught(base, np.arange(400, 4000)), Filter.combined([*((1.0, p) for p in parts), (-3.0, base)])
+    one, whole = (
+        taught(base, np.arange(400, 4000)),
+        Filter.combined([*((1.0, 0.25, p) for p in parts), (-3.0, 0.0, base)]),
+    )
 
     def off(filter_):
         return float(np.abs(filter_.weights - one.weights).max())
 
     assert off(whole) < 0.1 * np.abs(one.weights).max()
     assert off(whole) < min(off(part) for part in (base, *parts)) + 0.02
-    turned = Filter.combined([(-3.0, base), *((1.0, p) for p in parts[::-1])])
+    turned = Filter.combined([(-3.0, 0.0, base), *((1.0, 0.25, p) for p in parts[::-1])])
     np.testing.assert_allclose(turned.weights, whole.weights, rtol=1e-9)
-    np.testing.assert_allclose(Filter.combined([(1.0, one)]).weights, one.weights, rtol=1e-6)
+    np.testing.assert_allclose(Filter.combined([(1.0, 1.0, one)]).weights, one.weights, rtol=1e-6)
 
 
 streams = st.lists(st.lists(st.integers(0, 2), min_size=1, max_size=8), min_size=1, max_size=5)

@@ -59,6 +59,8 @@ class Whole:
     weight_unit: float
     keeps_ids: bool
     one_base: bool
+    #: At most so many stored samples are learned by steps; None: all.
+    steps: int | None
     #: Whether it is not known of each stored sample that the sums hold it.
     unsure: bool
 
@@ -78,11 +80,12 @@ def together(
     base: Ensemble | None = None,
     base_at: Ints | None = None,
     in_turn: bool = False,
+    steps: int | None = None,
 ) -> Whole:
     """Learners that learned apart, each from ``base`` if there is one; their classes are at these places among all.
 
     The newest samples are those of all learners, as if their rows had come in turns; or with ``in_turn``, those of the
-    last, as if one had learned after the other.
+    last, as if one had learned after the other. Networks learn at most ``steps`` stored samples.
     """
     counts = [each.counts.widened(each.spec.n_classes) for each in learners]
     counted = [own.placed(at, n_classes) for own, at in zip(counts, places, strict=True)]
@@ -112,6 +115,7 @@ def together(
         weight_unit=first.weight_unit,
         keeps_ids=first.keeps_ids,
         one_base=base is not None,
+        steps=steps,
         unsure=not same or any(own.summed.first or own.summed.mixed for own in learners) or any(begun_anew),
     )
 
@@ -151,6 +155,7 @@ def without(
         weight_unit=whole.weight_unit,
         keeps_ids=whole.keeps_ids,
         one_base=True,
+        steps=0,
         unsure=bool(whole.summed.first or whole.summed.mixed),
     )
 

@@ -497,7 +497,9 @@ class Ensemble(StreamLearner):
             else:
                 self.frame, self.map = whole.frame, whole.map
             self.newest = Newest.of(store, self._reader)
-            joint = Joint(self.stored(learnable(store)), self.past(), whole.frame is not None, whole.one_base)
+            joint = Joint(
+                self.stored(learnable(store)), self.past(), whole.frame is not None, whole.one_base, whole.steps
+            )
             with flushed_denormals():
                 self.parts = tuple(whole.member(blank, joint) for blank in self.parts)
             self.summed = Summed(len(store), mixed=True) if whole.unsure else Summed()

@@ -76,25 +76,27 @@ class Filter:
         return replace(self, weights=np.pad(self.weights, ((0, 0), (0, more))))
 
     @classmethod
-    def combined(cls, parts: Sequence[tuple[float, Filter]]) -> Filter:
-        """What filters of different rows know together: curvatures add up, and so does what each says of the weights.
+    def combined(cls, parts: Sequence[tuple[float, float, Filter]]) -> Filter:
+        """What filters of different rows know together, each by a factor for its curvature and a share of the rows.
 
-        A negative factor takes out again what filters have in common. The weights are those of a Gaussian posterior
-        that is the product of the parts' (without the prior, which counts once): not those of one filter on all rows,
-        for each part was curved where its own weights were.
+        Curvatures add up; a negative factor takes out again what filters have in common. Weights are the mean by
+        shares, each weight counting by how sure its filter is of it. The product of what all say would count each
+        part's steps in full, all of them taken from one beginning: on covtype, 64 shards of a base, it put 54% right,
+        the mean 73%.
 
-        >>> same = Filter(np.array([[1.0, -1.0]]), np.array([[99.0]]))
-        >>> Filter.combined([(1, same), (1, same)]).weights.round(2)
-        array([[ 1.01, -1.01]])
+        >>> sure, unsure = (Filter(np.array([[w, -w]]), np.array([[c]])) for w, c in ((1.0, 98.0), (3.0, 0.0)))
+        >>> Filter.combined([(1, 0.5, sure), (1, 0.5, unsure)]).weights.round(2)
+        array([[ 1.02, -1.02]])
         """
-        prior = np.eye(len(parts[0][1].curvature))
-        curvature = np.zeros_like(prior)
-        said = np.zeros_like(parts[0][1].weights)
-        for factor, part in parts:
+        prior = np.eye(len(parts[0][2].curvature))
+        curvature, sure = np.zeros_like(prior), np.zeros_like(prior)
+        said = np.zeros_like(parts[0][2].weights)
+        for factor, share, part in parts:
             curvature += factor * part.curvature
-            said += factor * ((part.curvature + prior) @ part.weights)
-        held = curvature + (1 + JITTER * np.trace(curvature) / len(curvature)) * prior
-        weights = np.linalg.solve(held, said)
+            own = share * (part.curvature + (1 + JITTER * np.trace(part.curvature) / len(prior)) * prior)
+            sure += own
+            said += own @ part.weights
+        weights: Doubles = np.linalg.solve(sure, said).astype(np.float64)
         return cls(weights, curvature) if np.isfinite(weights).all() else cls.empty(*weights.shape)
 
 
@@ -164,12 +166,13 @@ class Logistic:
         n_classes = joint.past.spec.n_classes
         found = []
         for place, rate in enumerate(FORGETTING):
-            each = [(part.count if rate == 1 else part.share, part.member.filters[place], part.at) for part in parts]
-            found.append(
-                Filter.combined(
-                    [(f, replace(own, weights=placed(own.weights, at, n_classes))) for f, own, at in each if f]
-                )
-            )
+            own = [part.member.filters[place] for part in parts]
+            wide = [
+                replace(each, weights=placed(each.weights, part.at, n_classes))
+                for each, part in zip(own, parts, strict=True)
+            ]
+            factors = [(part.count if rate == 1 else part.share, part.share) for part in parts]
+            found.append(Filter.combined([(*both, each) for both, each in zip(factors, wide, strict=True)]))
         return replace(self, filters=tuple(found))
 
     @property

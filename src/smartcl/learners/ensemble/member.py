@@ -107,6 +107,8 @@ class Joint:
     adds_up: bool
     #: Whether all went on from one beginning.
     one_base: bool
+    #: At most so many stored samples are learned by steps, each once; None: all.
+    steps: int | None = None
 
     @property
     def for_all_rows(self) -> Samples:

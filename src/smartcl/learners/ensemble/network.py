@@ -118,28 +118,31 @@ class NetworkMember:
         return replace(self, learner=learner)
 
     def combined(self, parts: Sequence[Counted[Self]], joint: Joint) -> Self:
-        """The mean of networks that come from one, or a new one; then a bounded number of steps on the stored samples.
+        """The mean of networks that come from one, or a new one; then steps on stored samples, each at most once.
 
-        A network that rests in all parts goes on resting.
+        The mean of many short ways is not far from where they began: it lacks the steps that all but the longest have
+        taken. On covtype, 64 shards of 375 rows: 83.6% with 1,000 samples, 86.5 with 5,000, 87.9 with all 16,000, and
+        88.9 for one network on all rows. A network that rests in all parts goes on resting.
         """
-        rows = joint.past.counts.total
-        first = max(parts, key=lambda part: (not part.member.resting, part.share))
-        known, n_classes = first.member, self.learner.spec.n_classes
+        new = [part for part in parts if part.share] or list(parts)
+        known = max(new, key=lambda part: (not part.member.resting, part.member.rows)).member
         if known.resting:
+            rows = joint.past.counts.total
             return replace(self, rows=rows, began=rows, next_trial=max(rows, known.next_trial), resting=True)
-        awake = [part for part in parts if part.share and not part.member.resting]
-        same_classes = all(np.array_equal(part.at, np.arange(n_classes)) for part in awake)
+        awake = [part for part in new if not part.member.resting]
+        same_classes = all(np.array_equal(part.at, np.arange(self.learner.spec.n_classes)) for part in awake)
         averaged = joint.one_base and joint.adds_up and same_classes and known.learner.model.network.table is None
         learner = copy(self.learner)
         learner.model = known.learner.model.copy() if averaged else self.learner.model.copy()
         if averaged:
             take_mean(learner.model, [(part.share, part.member.learner.model) for part in awake])
-        taught = replace(self, learner=learner, rows=rows, began=rows, resting=False)
-        past, steps = replace(joint.past, adds=True), SETTLED_ROWS if averaged else LONG_ROWS
-        at = past.rng.permutation(len(joint.samples))[:steps]
+        learned = known.rows if averaged else 0  # of the rows of all, so many have led to steps, one after the other
+        lacks = min(len(joint.samples), max(0, joint.past.counts.total - learned))
+        past, count = replace(joint.past, adds=True), lacks if joint.steps is None else min(lacks, joint.steps)
+        taught, at = replace(self, learner=learner, resting=False), past.rng.permutation(len(joint.samples))[:count]
         for start in range(0, len(at), BATCH_ROWS):
             taught = taught.learn(joint.samples.taken(np.sort(at[start : start + BATCH_ROWS])), past)
-        return replace(taught, rows=rows, began=rows, resting=False)
+        return replace(taught, rows=learned + count, began=learned + count, resting=False)
 
     @property
     def nbytes(self) -> int:
