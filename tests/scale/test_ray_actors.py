@@ -19,10 +19,20 @@ from smartcl.scale.shards import begun
 ray = pytest.importorskip("ray", reason="the extra [ray] is not installed")
 
 from smartcl.scale.fleet import train_fleet  # noqa: E402
-from smartcl.scale.ray_actors import RayActors  # noqa: E402
+from smartcl.scale.ray_actors import RayActors, begin_ray  # noqa: E402
 
 
-def test_an_actor_that_is_killed_goes_on_from_its_checkpoint(tmp_path):
+@pytest.fixture(scope="module")
+def connected():
+    """One Ray for all tests: who finds it does not end it."""
+    connection, began = begin_ray(2, None)
+    assert began
+    yield connection
+    assert connection.is_initialized()
+    connection.shutdown()
+
+
+def test_an_actor_that_is_killed_goes_on_from_its_checkpoint(connected, tmp_path):
     rng = np.random.default_rng(0)
     a, b = rng.normal(size=(2, 2500))
     lines = [f"{x:.3f},{z:.3f},{'up' if x + z > 0 else 'down'}" for x, z in zip(a, b, strict=True)]
@@ -55,7 +65,7 @@ def test_an_actor_that_is_killed_goes_on_from_its_checkpoint(tmp_path):
     np.testing.assert_allclose(there, own, atol=1e-6)
 
 
-def test_a_fleet_s_models_live_in_actors():
+def test_a_fleet_s_models_live_in_actors(connected):
     rng = np.random.default_rng(1)
     rows = [
         {"city": city, "warm": float(warm), "late": bool((warm > 0) != (city == "Oslo"))}

@@ -35,7 +35,7 @@ from smartcl.files.values import name_of
 from smartcl.persistence import only_trainer, write_file
 from smartcl.saved import Saved
 from smartcl.scale.merging import shard_of
-from smartcl.scale.ray_actors import begin_ray
+from smartcl.scale.ray_actors import begin_ray, end_ray
 
 #: Rows that the base learns before the first key has a model of its own: by then the scale of inputs is fixed.
 BASE_ROWS = 2000
@@ -108,6 +108,8 @@ class Fleet:
         #: The keys that have a model, and how many rows each has learned.
         self.keys: dict[str, int] = {}
         self._crews, self._ray = crews, ray
+        #: Whether Ray was begun for this fleet, and ends with it.
+        self.began_ray = False
 
     @property
     def classes(self) -> list[str]:
@@ -209,7 +211,7 @@ class Fleet:
     def close(self) -> None:
         """End the actors, if there are any."""
         if self._ray is not None:
-            self._ray.shutdown()
+            end_ray(self._ray, self.began_ray, self._crews)
 
     def _source(self, source: Any) -> Source:
         return source if hasattr(source, "blocks") else source_of(source, self.schema.label, PREDICT_ROWS)
@@ -361,9 +363,10 @@ def train_fleet(
     if engine == "local":
         fleet = Fleet(per, base, [Crew(base, number)], most=most_keys)
     else:
-        ray = begin_ray(workers, address)
+        ray, began = begin_ray(workers, address)
         kind = ray.remote(num_cpus=1)(Crew)
         fleet = Fleet(per, base, [kind.remote(base, number) for _ in range(workers)], ray, most_keys)
+        fleet.began_ray = began
     fleet.learn(given)
     fleet.flush()
     if out is not None:

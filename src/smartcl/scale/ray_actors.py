@@ -21,7 +21,8 @@ class RayActors:
     """``count`` actors on the cluster at an address, or on one of this machine's own."""
 
     def __init__(self, count: int, address: str | None = None) -> None:
-        self._ray = ray = begin_ray(count, address)
+        ray, self._began = begin_ray(count, address)
+        self._ray = ray
         kind = ray.remote(num_cpus=1, max_restarts=RETRIES, max_task_retries=RETRIES)(ShardActor)
         self._actors = [kind.remote() for _ in range(count)]
 
@@ -31,7 +32,7 @@ class RayActors:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._ray.shutdown()
+        end_ray(self._ray, self._began, self._actors)
 
     def done(
         self, tasks: Sequence[ShardTask], watch: Callable[[Sequence[int]], None] = lambda pids: None
@@ -46,15 +47,28 @@ class RayActors:
         return found
 
 
-def begin_ray(count: int, address: str | None) -> Any:
-    """Ray, connected to the cluster at an address, or to one of this machine's own for so many actors."""
+def begin_ray(count: int, address: str | None) -> tuple[Any, bool]:
+    """Ray, and whether it was begun here: where this process is connected already, that connection is used.
+
+    Otherwise it is the cluster at the address, or one of this machine's own for so many actors.
+    """
     ray = extra("ray", "ray")
+    if ray.is_initialized():
+        return ray, False
     settings = {**QUIET, "runtime_env": {"py_modules": [str(Path(smartcl.__file__).parent)]}}
     if address is None:
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # what runs on one's own machine tells nobody
         settings |= {"num_cpus": count, "include_dashboard": False}
     ray.init(address=address or "local", **settings)
-    return ray
+    return ray, True
+
+
+def end_ray(ray: Any, began: bool, actors: Sequence[Any]) -> None:
+    """End the actors, and Ray if it was begun for them."""
+    for actor in actors:
+        ray.kill(actor)
+    if began:
+        ray.shutdown()
 
 
 class ShardActor:
