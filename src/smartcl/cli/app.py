@@ -20,7 +20,7 @@ from smartcl.cli.usage import UsageError
 #: Every command: a function of this name in the module of this name. The module has the arguments and their help, and
 #: is loaded in a moment; what the command works with is loaded when it is called (``cli/loading.py``).
 COMMANDS = (
-    *("demo", "events", "evaluate", "forget", "inspect", "methods", "predict", "train", "watch"),
+    *("demo", "events", "evaluate", "forget", "inspect", "methods", "predict", "serve", "train", "watch"),
     *("run", "reproduce", "results", "report"),
 )
 

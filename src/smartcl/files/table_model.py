@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -47,6 +47,19 @@ class Answered:
         return [self.classes[column] for column in self.probabilities.argmax(axis=1)]
 
 
+@dataclass(frozen=True)
+class Foretold:
+    """Probabilities of rows, columns as in ``classes``."""
+
+    probabilities: NDArray[np.float64]
+    classes: NDArray[Any]
+
+    @property
+    def best(self) -> NDArray[Any]:
+        found: NDArray[Any] = self.classes[self.probabilities.argmax(axis=1)]
+        return found
+
+
 @dataclass
 class TableModel:
     """Learns rows of a table and predicts the label of others; ``smartcl.train_stream`` makes one.
@@ -67,16 +80,17 @@ class TableModel:
     def classes(self) -> list[str]:
         return [str(name) for name in self.classifier.classes_]
 
-    def learn(self, step: Step) -> None:
-        """Predict the rows of a step, then learn them."""
+    def learn(self, step: Step) -> Foretold | None:
+        """Predict the rows of a step, then learn them; what was predicted, None before there was anything to go by."""
         progress, rows, odd = self.progress, step.rows, Odd()
         if not len(rows):
             progress.pass_over(step)
-            return
+            return None
         x = as_given(self.encoder.encode(rows, odd))
         labels = np.array(rows.labels, dtype=str)
         begun = self.classifier.__sklearn_is_fitted__()
-        right = int((self.classifier.predict(x) == labels).sum()) if begun else 0
+        before = Foretold(*self.classifier._probabilities(x)) if begun else None
+        right = 0 if before is None else int((before.best == labels).sum())
         late = np.setdiff1d(labels, self.classifier.classes_).tolist() if begun else []
         self.classifier.partial_fit(x, labels, ids=rows.ids)
         progress.late_classes.update(dict.fromkeys(late, progress.rows))
@@ -85,6 +99,7 @@ class TableModel:
         seen = self.classifier.learner_.observed
         self.ages = Ages(held=None) if seen is None else self.ages.after(seen, progress.rows)
         progress.count(len(rows), len(rows) * begun, right)
+        return before
 
     def forget(self, ids: list[str], retrain_from_memory: bool = False) -> int:
         """Forget samples by their ids, as ``SmartClassifier.forget``; how old the others are is not known any more.
@@ -153,15 +168,21 @@ class TableModel:
         """The same as an ONNX file; classes and columns stand in its metadata."""
         self.to_torch().save_onnx(path, self.classes)
 
-    def save(self, folder: str | os.PathLike[str], only: bool = False) -> None:
-        """Write all that the future depends on, atomically; the state before is kept beside it unless ``only``."""
+    def save(
+        self, folder: str | os.PathLike[str], only: bool = False, beside: Mapping[str, Any] | None = None
+    ) -> None:
+        """Write all that the future depends on, atomically; the state before is kept beside it unless ``only``.
+
+        ``beside`` are what others keep in the same folder, by name; what they kept there before stays otherwise.
+        """
         state = {
             "schema": self.schema.as_dict(),
             "encoder": self.encoder.state_dict(),
             "progress": self.progress.state_dict(),
             "ages": self.ages.state_dict(),
         }
-        self.classifier.save(folder, companions={PART: state}, only=only)
+        companions = {**self.classifier.companions_, **(beside or {}), PART: state}
+        self.classifier.save(folder, companions=companions, only=only)
 
     @classmethod
     def load(cls, folder: str | os.PathLike[str], trust: Sequence[str] | str = ()) -> TableModel:

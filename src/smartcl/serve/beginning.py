@@ -1,0 +1,46 @@
+"""What a service begins with where no model is saved yet: settings, and columns given or recognised by the first rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from smartcl.estimator import SmartClassifier
+from smartcl.files.columns import ColumnSchema
+from smartcl.files.encoder import Encoder
+from smartcl.files.json_records import columns_of
+from smartcl.files.recognise import Told, recognised
+from smartcl.files.records import Records
+from smartcl.files.table_model import TableModel
+from smartcl.files.training import FIRST_FOLLOWED
+
+
+@dataclass(frozen=True)
+class Beginning:
+    """How a model is made that is not there yet: of a schema, or of its label's name and the first rows."""
+
+    label: str = "label"
+    memory: str | int = "1MB"
+    seed: int = 0
+    batch_size: int = 50
+    schema: ColumnSchema | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    first_rows: int = FIRST_FOLLOWED
+
+    @property
+    def label_column(self) -> str:
+        return self.label if self.schema is None else self.schema.label
+
+    def columns(self, rows: Sequence[tuple[Mapping[str, Any], str]]) -> ColumnSchema:
+        """What the columns are, or a ``ValueError`` if these rows do not show it."""
+        if self.schema is not None:
+            return self.schema
+        flat = [{**row, self.label: label} for row, label in rows]
+        return recognised(Records.of(columns_of(flat, None)), Told(self.label))
+
+    def model(self, schema: ColumnSchema) -> TableModel:
+        classifier = SmartClassifier(
+            self.memory, batch_size=self.batch_size, random_state=self.seed, **dict(self.settings)
+        )
+        return TableModel(classifier, Encoder(schema))
