@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from smartcl.data.spec import InputSpec
 from smartcl.estimator import SmartClassifier
 from smartcl.files.columns import ColumnSchema
 from smartcl.files.encoder import Encoder
@@ -28,6 +29,9 @@ class Beginning:
     settings: Mapping[str, Any] = field(default_factory=dict)
     first_rows: int = FIRST_FOLLOWED
 
+    def __post_init__(self) -> None:
+        self._classifier()._asked(InputSpec(n_features=1, n_classes=2))  # settings that no model can have are refused
+
     @property
     def label_column(self) -> str:
         return self.label if self.schema is None else self.schema.label
@@ -40,7 +44,9 @@ class Beginning:
         return recognised(Records.of(columns_of(flat, None)), Told(self.label))
 
     def model(self, schema: ColumnSchema) -> TableModel:
-        classifier = SmartClassifier(
+        return TableModel(self._classifier(), Encoder(schema))
+
+    def _classifier(self) -> SmartClassifier:
+        return SmartClassifier(
             self.memory, batch_size=self.batch_size, random_state=self.seed, **dict(self.settings)
         )
-        return TableModel(classifier, Encoder(schema))

@@ -341,7 +341,7 @@ def _health(app: FastAPI, service: Service) -> None:
             for what, why in served.troubles.items():
                 name = what if key is None else f"{service.models.per} {key}: {what}"
                 troubles[name] = why
-                if what in ("journal", "save", "columns"):
+                if what != "damage":  # that is over
                     hinders[name] = why
         return JSONResponse({"ready": not hinders, "troubles": troubles}, 503 if hinders else 200)
 

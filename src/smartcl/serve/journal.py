@@ -174,7 +174,7 @@ class RowJournal:
         """Drop the segments whose entries all come before this number; new entries go into a new segment."""
         with self.sync_lock:
             self._close_file()
-            ends = [segment.first for segment in self.segments[1:]] + [self.next_number]
+            ends = [*(segment.first for segment in self.segments), self.next_number][1:]
             kept = []
             for segment, end in zip(self.segments, ends, strict=True):
                 if end <= first:

@@ -54,8 +54,9 @@ class Keeping:
     sync_seconds: float = 0.005
     #: Saved versions that can be gone back to.
     versions: int = 10
-    #: Seconds that rows wait for others to be learned together with. 0: all that is there, at once.
-    gather_seconds: float = 0.0
+    #: Seconds that rows wait for others to fill a batch. 0: all that is there, at once. 50 rows that come within it are
+    #: learned in 19 ms, and in 42 ms as five requests of ten (docs/howto/serve.md).
+    gather_seconds: float = 0.1
     #: Rows by which a shadow copy is compared with the served one; None: there is none.
     shadow_rows: int | None = None
 

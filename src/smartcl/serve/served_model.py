@@ -138,7 +138,8 @@ class ServedModel:
         self._in_flight: dict[str, Future[None]] = {}
         self._labels: set[str] = set()
         self._lock = threading.RLock()
-        self._closed = threading.Event()
+        #: Takes no more rows; learns no more.
+        self._closed, self._ended = threading.Event(), False
         self._unsaved, self._saved_at, self._try_again = 0, time.monotonic(), 0.0
         self._tried = 0
         self._resources = ExitStack()
@@ -219,7 +220,7 @@ class ServedModel:
 
     def learn_next(self) -> float | None:
         """Learn the next rows together; seconds until there may be more, 0: at once, None: when they come."""
-        if self.model is None and not self._begin():
+        if self._ended or (self.model is None and not self._begin()):
             return None
         assert self.model is not None
         with self._lock:
@@ -301,6 +302,8 @@ class ServedModel:
 
     def close(self, save: bool = True) -> None:
         """Learn what waits, save, and let go of the folder. Called when nobody learns any more."""
+        if self._closed.is_set():
+            return
         self._closed.set()
         self.journal.sync()
         if save:
@@ -308,6 +311,7 @@ class ServedModel:
                 pass
             if self._unsaved:
                 self.try_to_save()
+        self._ended = True
         self.journal.close()
         self._resources.close()
 
