@@ -16,6 +16,8 @@ from smartcl.serve.served_model import ServedModel
 
 #: Stored rows that are asked about for doubts at once: a tenth of a second.
 ASKED = 2_000
+#: Columns that the page's form asks for.
+FIELDS = 100
 #: Doubts that are told.
 DOUBTS = 50
 
@@ -54,7 +56,8 @@ def everything(served: ServedModel) -> dict[str, Any]:
     """What the model remembers and how the service stands. On the learner's thread."""
     model = served.model
     about = None if model is None or not model.progress.rows else inspection(model)
-    return {"model": about, "service": service_state(served), "scores": scores(served)}
+    columns = [] if model is None else [{"name": column.name, "kind": column.kind} for column in model.schema.used]
+    return {"model": about, "service": service_state(served), "scores": scores(served), "columns": columns[:FIELDS]}
 
 
 def doubts(served: ServedModel) -> dict[str, Any]:
