@@ -183,7 +183,7 @@ def test_bytes_stay_bytes():
     X = (rng.integers(0, 255, (100, 40)) * (rng.random((100, 40)) < 0.2)).astype(np.uint8)
     model = quick(memory="50 samples").fit(X, X[:, 0] > 0)
     assert model.memory_.budget.nbytes == 50 * 40
-    assert len(model.memory_) > 80, "whole, the same bytes hold fewer than 50"
+    assert len(model.memory_) > 70, "whole, the same bytes hold fewer than 50"
 
 
 def test_saving_before_fitting_is_refused(tmp_path):

@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from smartcl.data.batch import Batch, Ints, Rows
 from smartcl.data.spec import InputSpec
 from smartcl.encoding import Encoder, Encoding, encoded
+from smartcl.estimator_door import Door
 from smartcl.estimator_input import (
     Given,
     as_array,
@@ -35,6 +36,7 @@ from smartcl.estimator_input import (
 )
 from smartcl.fitted import Built, Fitted, Labels, Taken, check_endings, check_family, labels_of, positions
 from smartcl.learners.factory import Factory, Method
+from smartcl.learners.feeding import feed
 from smartcl.learners.forgetting import forget_samples
 from smartcl.learners.ids import ids_of, kept_ids
 from smartcl.learners.methods import registered_name
@@ -94,6 +96,9 @@ class SmartClassifier(ClassifierMixin, SavedEstimator):  # type: ignore[misc]
     >>> model.memory_
     48 samples in 991 B of 1 kB, 4 of 4 features kept, values exact
     """
+
+    #: The short way for rows in the form of those before, once the settings were checked.
+    _door: Door | None = None
 
     def __init__(
         self,
@@ -163,6 +168,7 @@ class SmartClassifier(ClassifierMixin, SavedEstimator):  # type: ignore[misc]
             draft._fitted = self._new(taken, np.unique(taken.labels), rng, fixed=False)
             order: Ints = rng.permutation(len(taken.labels))
             self._learn(draft._fitted, taken, order, weight)
+            draft._fitted.learner.flush()
             self.__dict__ = draft.__dict__
         return self
 
@@ -179,10 +185,34 @@ class SmartClassifier(ClassifierMixin, SavedEstimator):  # type: ignore[misc]
         ``ids`` are kept beside the rows, eight bytes each, so that ``forget`` can find them: with all calls or none.
         """
         with self._one_at_a_time():
+            if classes is None and sample_weight is None and ids is None and self._learned_shortly(X, y):
+                return self
             if self.__sklearn_is_fitted__():
                 self._go_on(X, Given(y, classes, sample_weight, ids))
             else:
                 self._begin(X, Given(y, classes, sample_weight, ids))
+            plain = self.encoder is None and not hasattr(self, "feature_names_in_")
+            self._door = Door.of(self.get_params(deep=False), self._fitted) if plain else None
+        return self
+
+    def _learned_shortly(self, X: Any, y: Any) -> bool:
+        """Whether these rows could be learned by the short way, and are."""
+        door = self._door
+        if door is None or not door.open_for(vars(self), self._fitted):
+            return False
+        learner, rows, labels = self._fitted.learner, door.rows(X), door.labels(y)
+        if rows is None or labels is None or len(rows) != len(labels) or learner.keeps_ids:
+            return False
+        if learner.waiting + len(rows) > self.batch_size:
+            return False
+        learner.follow(Batch(rows, labels), self.batch_size, len(rows))
+        return True
+
+    def flush(self) -> SmartClassifier:
+        """Learn the rows that wait for their batch to be complete: the stream has ended, or pauses."""
+        check_is_fitted(self)
+        with self._one_at_a_time():
+            self._fitted.learner.flush()
         return self
 
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
@@ -320,18 +350,18 @@ class SmartClassifier(ClassifierMixin, SavedEstimator):  # type: ignore[misc]
         data = Batch(taken.rows, y, ids=kept, weight=None if weight is None else torch.from_numpy(weight))
         order = order if weight is None else order[weight[order] > 0]
         told = RowsLearned(type(self).__name__, len(order), self.verbose)
-        for start in range(0, len(order), self.batch_size):
-            batch = data.take(order[start : start + self.batch_size])
-            fitted.learner.observe(batch)
-            told.reached(start + len(batch))
+        feed(fitted.learner, data.take, order, self.batch_size, told.reached)
 
     def _probabilities(self, X: ArrayLike) -> tuple[NDArray[np.float64], Labels]:
         """Probabilities, and the label of each column."""
         check_is_fitted(self)
-        with one_line():
-            flat, shape = flat_rows(encoded(self._fitted.encoding, self.encoder, X))
-            rows = rows_of(validate_data(self, flat, accept_sparse="csr", reset=False))
-            check_shape(shape, self._fitted.built.spec)
+        door = self._door
+        rows: Rows | None = None if door is None or door.fitted is not self._fitted else door.rows(X)
+        if rows is None:
+            with one_line():
+                flat, shape = flat_rows(encoded(self._fitted.encoding, self.encoder, X))
+                rows = rows_of(validate_data(self, flat, accept_sparse="csr", reset=False))
+                check_shape(shape, self._fitted.built.spec)
         raw = self._fitted.learner.predict_proba(rows).double()
         names = self._fitted.names[: raw.shape[1]]  # asked for after the answer: never fewer than its columns
         return (raw / raw.sum(dim=1, keepdim=True)).numpy(), names

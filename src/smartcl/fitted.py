@@ -160,12 +160,14 @@ class Fitted:
         Classes of which no sample is left go, unless they were given as all there will ever be. ``changed`` are the
         rows as they would be encoded now.
         """
-        store = self.learner.memory.store
-        left = np.arange(len(self.names)) if self.fixed or not len(store) else np.unique(store.labels)
+        memory = self.learner.memory
+        waiting = np.zeros(0, np.int64) if memory.waiting is None else memory.waiting.y.numpy()
+        held = np.unique(np.concatenate([memory.store.labels.astype(np.int64), waiting]))
+        left = np.arange(len(self.names)) if self.fixed or not len(held) else held
         built = replace(self.built, spec=replace(self.built.spec, n_classes=len(left)))
         learner, told = built.learner(seed), self.learner.class_weight
         learner.class_weight = tuple(told[label] for label in left) if isinstance(told, tuple) else told
-        relearn(learner, store, batch_size, left.astype(np.int64), changed)
+        relearn(learner, memory, batch_size, left, changed)
         return replace(self, learner=learner, names=self.names[left], built=built)
 
     @property

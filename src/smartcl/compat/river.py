@@ -106,6 +106,10 @@ class FromRiver:
         self.classes_ = np.unique(np.concatenate([self.classes_, y])) if len(self.classes_) else np.unique(y)
         return self
 
+    def flush(self) -> FromRiver:
+        """No row waits: each was learned as it came."""
+        return self
+
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """The probability of each class; of a row about which the model says nothing, equal ones."""
         known = self.classes_.tolist()
