@@ -84,7 +84,7 @@ $(READY): pyproject.toml constraints.txt
 	touch $@
 
 $(DEV_READY): $(READY)
-	$(INSTALL) -e '.[dev,onnx,paper,parquet,ray,tensorboard,zstd]'
+	$(INSTALL) -e '.[dev,kafka,mlflow,onnx,paper,parquet,ray,redis,serve,tensorboard,zstd]'
 	touch $@
 
 clean:

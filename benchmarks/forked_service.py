@@ -15,7 +15,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -101,10 +101,8 @@ def forked(folder: Path, *arguments: str) -> Iterator[ForkedService]:
         service.begin()
         yield service
     finally:
-        try:
+        with suppress(OSError):
             os.kill(service.pid, signal.SIGTERM)
-        except (ProcessLookupError, OSError):
-            pass
         service.end()
 
 

@@ -14,10 +14,30 @@ DEEP = 100_000
 WHOLE = {"row": {"size": 1.5, "colour": "red", "new": True, "day": "2024-05-01"}, "label": "yes", "id": "x"}
 ODD_VALUES: list[Any] = [
     *(None, True, -1, 0, 1e308, -1e308, 10**400, float("nan"), float("inf"), "", " ", "\0", "\ud800", "x" * 300_000),
-    *([], [1], {}, {"a": {"b": {"c": 1}}}, [[]], "NaN", "1e999", "\u202e", "é" * 500, "'; drop table", "../../etc/passwd"),
+    *(
+        [],
+        [1],
+        {},
+        {"a": {"b": {"c": 1}}},
+        [[]],
+        "NaN",
+        "1e999",
+        "\u202e",
+        "é" * 500,
+        "'; drop table",
+        "../../etc/passwd",
+    ),
 ]
 PATHS = ("/predict", "/learn", "/invocations", "/versions", "/save")
-KINDS = ("application/json", "application/json", "application/x-ndjson", "text/csv", "text/plain", "", "application/json; charset=latin-1")
+KINDS = (
+    "application/json",
+    "application/json",
+    "application/x-ndjson",
+    "text/csv",
+    "text/plain",
+    "",
+    "application/json; charset=latin-1",
+)
 
 
 @dataclass(frozen=True)
@@ -62,7 +82,9 @@ def _odd_value(draw: random.Random) -> bytes:
     if draw.random() < 0.5:
         content["row"][draw.choice(["size", "colour", "new", "day", "x" * 500])] = draw.choice(ODD_VALUES)
     else:
-        content[draw.choice(["row", "label", "id", "rows", "labels", "version", "dataframe_split", "inputs"])] = draw.choice(ODD_VALUES)
+        content[draw.choice(["row", "label", "id", "rows", "labels", "version", "dataframe_split", "inputs"])] = (
+            draw.choice(ODD_VALUES)
+        )
     return _json(content)
 
 
@@ -112,7 +134,7 @@ def send(port: int, request: Hostile, timeout: float = 30.0) -> int:
 
 
 def described(url: str, examples: int, seed: int = 0) -> tuple[int, list[str]]:
-    """What schemathesis sends to all operations of the API: how many requests, and where an answer was not as described."""
+    """What schemathesis sends to all operations: how many requests, and where an answer was not as described."""
     import hypothesis
     import schemathesis
     from schemathesis.checks import not_a_server_error

@@ -89,7 +89,10 @@ def undisturbed(folder: Path, rows: list[Labelled], probes: list[dict[str, Any]]
     with forked(folder, *arguments) as service:
         for first in range(0, len(rows), 100):
             part = rows[first : first + 100]
-            while service.ask("/learn", {"rows": [row for row, _ in part], "labels": [label for _, label in part]})[0] != 200:
+            while (
+                service.ask("/learn", {"rows": [row for row, _ in part], "labels": [label for _, label in part]})[0]
+                != 200
+            ):
                 time.sleep(0.05)
         while service.ask("/versions")[1]["version"] < len(rows):
             time.sleep(0.02)

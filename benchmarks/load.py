@@ -13,8 +13,13 @@ from typing import Any
 def request(path: str, body: Any) -> bytes:
     """A POST of JSON as it goes over the wire."""
     data = json.dumps(body).encode()
-    head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {len(data)}\r\n\r\n"
-    return head.encode() + data
+    head = (
+        "POST",
+        path,
+        "HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length:",
+        str(len(data)),
+    )
+    return " ".join(head).encode() + b"\r\n\r\n" + data
 
 
 @dataclass

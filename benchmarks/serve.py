@@ -105,7 +105,9 @@ def rates(folder: Path) -> Figures:
         settled(service)
         learned = service.ask("/versions")[1]["version"] - before
         figures.append(("rows learned a second in batches of 100", learned / (time.perf_counter() - began), ">= 2000"))
-        figures.append(("CPU ms of the service for a row of these", 1000 * (cpu_seconds(service.pid) - used) / learned, "<= 0.5"))
+        figures.append(
+            ("CPU ms of the service for a row of these", 1000 * (cpu_seconds(service.pid) - used) / learned, "<= 0.5")
+        )
         seconds = [timed(lambda: service.ask("/learn", learn_body(rows[:1]))) for _ in range(200)]
         figures.append(("ms until one row is acknowledged, median", 1000 * float(np.median(seconds)), "-"))
         figures.append(("resident MB after it", resident(service.pid) / 1e6, "-"))
@@ -127,7 +129,9 @@ def kills(folder: Path) -> Figures:
     found = killed(service, rows, probes, KILLS, seed=random.SystemRandom().randrange(2**31), batch=20)
     service.end()
     never = undisturbed(folder / "never", rows, probes, arguments)
-    differ = sum(one["probabilities"] != other["probabilities"] for one, other in zip(found.answers, never, strict=True))
+    differ = sum(
+        one["probabilities"] != other["probabilities"] for one, other in zip(found.answers, never, strict=True)
+    )
     return [
         ("kills under load", float(found.kills), f">= {KILLS}"),
         ("rows acknowledged", float(found.acknowledged), "-"),
@@ -204,7 +208,11 @@ def day(folder: Path) -> Figures:
             ("predictions", float(state["service"]["counts"]["predicted"]), f">= {PREDICTIONS}"),
             ("labels that found their row", float(labelled), "-"),
             ("predicted rows that left without a label", float(state["service"]["pending"]["crowded_out"]), "-"),
-            ("resident memory of the last tenth / second tenth", float(np.mean(held[-5:]) / np.mean(held[5:10])), "<= 1.05"),
+            (
+                "resident memory of the last tenth / second tenth",
+                float(np.mean(held[-5:]) / np.mean(held[5:10])),
+                "<= 1.05",
+            ),
             ("largest share of the budget for pending rows", worst, "<= 1"),
             ("share of the memory's budget", state["model"]["memory_bytes"] / state["model"]["budget_bytes"], "<= 1"),
         ]
@@ -275,7 +283,13 @@ def resident(pid: int) -> float:
     return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * 4096.0
 
 
-PARTS: dict[str, Callable[[Path], Figures]] = {"rates": rates, "kills": kills, "hostile": hostile, "day": day, "keys": keys}
+PARTS: dict[str, Callable[[Path], Figures]] = {
+    "rates": rates,
+    "kills": kills,
+    "hostile": hostile,
+    "day": day,
+    "keys": keys,
+}
 
 if __name__ == "__main__":
     found: Figures = []

@@ -28,7 +28,10 @@ SETTINGS: dict[str, Any] = {"method": "er", "hidden": (8,), "iterations": 1, "ra
 def rows(count: int) -> list[dict[str, Any]]:
     rng = np.random.default_rng(0)
     sizes = rng.normal(size=count).round(3).tolist()
-    return [{"size": size, "colour": "red" if size > 0 else "blue", "label": "big" if size > 0.2 else "small"} for size in sizes]
+    return [
+        {"size": size, "colour": "red" if size > 0 else "blue", "label": "big" if size > 0.2 else "small"}
+        for size in sizes
+    ]
 
 
 ROWS = rows(400)
@@ -85,13 +88,17 @@ def falls_and_goes_on(make: Callable[[], Source], folder: Path) -> TableModel:
     """Train with two falls on the way."""
     for count in (120, 250):
         with pytest.raises(MemoryError):
-            train_stream(make(), "label", out=folder, resume=True, checkpoint_rows=50, watch=stops_after(count), **SETTINGS)
+            train_stream(
+                make(), "label", out=folder, resume=True, checkpoint_rows=50, watch=stops_after(count), **SETTINGS
+            )
     return train_stream(make(), "label", out=folder, resume=True, **SETTINGS)
 
 
 def same(one: TableModel, other: TableModel) -> bool:
     probes = [{name: row[name] for name in ("size", "colour")} for row in ROWS[:50]]
-    return one.progress.rows == other.progress.rows and np.array_equal(one.predict_proba(probes), other.predict_proba(probes))
+    return one.progress.rows == other.progress.rows and np.array_equal(
+        one.predict_proba(probes), other.predict_proba(probes)
+    )
 
 
 def test_each_message_of_a_topic_counts_once(broker: Any, tmp_path: Path) -> None:

@@ -47,7 +47,9 @@ def items(rows: list[Labelled], prefix: str | None = None, first: int = 0) -> li
 
 
 @contextmanager
-def service(folder: Path, limits: Limits | None = None, per: str | None = None, room: int = 10**9, **keeping: Any) -> Iterator[Models]:
+def service(
+    folder: Path, limits: Limits | None = None, per: str | None = None, room: int = 10**9, **keeping: Any
+) -> Iterator[Models]:
     """Models with a quick learner, ended when the test is over."""
     beginning = Beginning("label", "20kB", settings=QUICK, first_rows=20)
     models = Models(folder, beginning, limits or Limits(), Keeping(**{**AT_ONCE, **keeping}), per, room)

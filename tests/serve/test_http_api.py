@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from benchmarks.hostile_requests import damaged, described, send
 from served_http import Running, running
 from served_rows import labelled_rows
 
+from benchmarks.hostile_requests import damaged, described, send
 from smartcl.serve import documents
 from smartcl.serve.limits import Limits
 
@@ -76,7 +76,9 @@ def test_a_label_comes_later_and_counts_once(tmp_path: Path) -> None:
         assert service.ask("/learn", lines, **LINES).json["accepted"] == 60
         wait_for(service, 60)
         service.ask("/predict", {"rows": [row for row, _ in ROWS[100:103]], "ids": ["a", "b", 3]})
-        told = service.ask("/learn", b'{"id": "a", "label": "yes"}\n{"id": 3, "label": "no"}\n{"id": "z", "label": "no"}', **LINES)
+        told = service.ask(
+            "/learn", b'{"id": "a", "label": "yes"}\n{"id": 3, "label": "no"}\n{"id": "z", "label": "no"}', **LINES
+        )
         assert (told.json["accepted"], told.json["repeated"], told.json["unknown"]) == (2, 0, ["z"])
         again = service.ask("/learn", {"id": "a", "label": "yes"}).json
         assert (again["accepted"], again["repeated"]) == (0, 1)
@@ -107,7 +109,9 @@ def test_a_label_comes_later_and_counts_once(tmp_path: Path) -> None:
         ("/invocations", {"rows": []}, 422, "one of dataframe_split"),
     ],
 )
-def test_what_is_wrong_is_said_and_changes_nothing(service: Running, path: str, body: Any, status: int, why: str) -> None:
+def test_what_is_wrong_is_said_and_changes_nothing(
+    service: Running, path: str, body: Any, status: int, why: str
+) -> None:
     before = service.ask("/metrics").body.count(b"\n")
     answer = service.ask(path, body)
     assert (answer.status, why in answer.json["error"]) == (status, True), answer.json
@@ -128,7 +132,10 @@ def test_a_token_is_asked_for_everywhere_but_where_nothing_is_said(tmp_path: Pat
         token, service.token = service.token, None
         for path in ("/metrics", "/model", "/doubts", "/versions", "/openapi.json", "/events"):
             assert service.ask(path).status == 401
-        assert service.ask("/learn", {"row": {"a": 1}, "label": "b"}, authorization="Bearer 0123456789abcdeF").status == 401
+        assert (
+            service.ask("/learn", {"row": {"a": 1}, "label": "b"}, authorization="Bearer 0123456789abcdeF").status
+            == 401
+        )
         assert [service.ask(path).status for path in ("/", "/page.js", "/health/live", "/ping")] == [200] * 4
         service.token = token
         assert service.ask("/metrics", host="elsewhere").status == 200
@@ -150,7 +157,10 @@ def test_the_metrics_count(service: Running) -> None:
 
 def test_the_model_and_its_doubts_are_told(service: Running) -> None:
     model = service.ask("/model").json
-    assert (model["model"]["rows"], sum(model["model"]["held_by_class"].values())) == (200, model["model"]["samples_held"])
+    assert (model["model"]["rows"], sum(model["model"]["held_by_class"].values())) == (
+        200,
+        model["model"]["samples_held"],
+    )
     assert [column["name"] for column in model["columns"]] == ["size", "colour", "new", "day"]
     doubts = service.ask("/doubts").json
     assert doubts["asked"] == model["model"]["samples_held"]
@@ -183,8 +193,14 @@ def test_damaged_requests_are_refused_in_order(service: Running) -> None:
 
 
 def test_a_body_that_never_ends_is_given_up(tmp_path: Path) -> None:
-    with running(tmp_path / "model", Limits(body_seconds=1.0)) as service, socket.create_connection(("127.0.0.1", service.port)) as line:
-        line.sendall(b"POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n{")
+    with (
+        running(tmp_path / "model", Limits(body_seconds=1.0)) as service,
+        socket.create_connection(("127.0.0.1", service.port)) as line,
+    ):
+        line.sendall(
+            b"POST /predict HTTP/1.1\r\nHost: localhost\r\n"
+            b"Content-Type: application/json\r\nContent-Length: 50\r\n\r\n{"
+        )
         line.settimeout(10)
         assert b" 408 " in line.recv(1000)
 
@@ -193,7 +209,9 @@ def test_each_key_has_a_model_of_its_own(tmp_path: Path) -> None:
     with running(tmp_path / "models", per="shop", room=1) as service:
         turned = {"yes": "no", "no": "yes"}
         for shop in ("a", "b", "../c"):
-            rows = [{**row, "shop": shop, "label": turned[label] if shop == "b" else label} for row, label in ROWS[:200]]
+            rows = [
+                {**row, "shop": shop, "label": turned[label] if shop == "b" else label} for row, label in ROWS[:200]
+            ]
             assert service.ask("/learn", {"rows": rows}).json["accepted"] == 200
         found = {}
         for shop in ("a", "b", "../c"):
@@ -209,7 +227,9 @@ def test_each_key_has_a_model_of_its_own(tmp_path: Path) -> None:
         assert service.ask("/predict", {"row": {**ROWS[0][0], "shop": "new"}}).status == 404
         assert service.ask("/predict", {"rows": [{"shop": "a", "size": 1}, {"shop": "b", "size": 1}]}).status == 422
         assert service.ask("/model?shop=a").json["model"]["rows"] == 200
-        assert service.ask("/learn?shop=b", {"rows": [row for row, _ in ROWS[:2]], "labels": ["yes", "no"]}).status == 200
+        assert (
+            service.ask("/learn?shop=b", {"rows": [row for row, _ in ROWS[:2]], "labels": ["yes", "no"]}).status == 200
+        )
 
 
 def test_news_come_as_events(service: Running) -> None:

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from benchmarks.forked_service import ForkedService
-from benchmarks.kills import killed
 from served_rows import labelled_rows
 
+from benchmarks.forked_service import ForkedService
+from benchmarks.kills import killed
 from smartcl.files.columns import read_schema
 from smartcl.files.training import train_stream
 

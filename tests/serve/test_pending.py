@@ -18,7 +18,7 @@ def predicted(word: str = "x", time: float = 0.0) -> Predicted:
     return Predicted({"word": word, "size": 1.5}, "yes", {"yes": 0.75, "no": 0.25}, 10, time)
 
 
-@given(st.lists(st.tuples(st.sampled_from("abcdefgh"), WORDS, st.booleans()), max_size=40), st.integers(400, 3000))
+@given(st.lists(st.tuples(st.sampled_from("abcdefgh"), WORDS, st.booleans()), max_size=40), st.integers(1200, 4000))
 def test_it_is_a_dict_of_the_newest_that_fit(calls: list[tuple[str, str, bool]], budget: int) -> None:
     pending, like = PendingLabels(budget, 60.0), dict[str, str]()
     for known, word, adds in calls:

@@ -23,7 +23,9 @@ def texts(journal: RowJournal, first: int = 0) -> list[bytes]:
 
 @settings(max_examples=60)
 @given(groups=TEXTS, where=st.floats(0, 1), flips=st.booleans(), value=st.integers(1, 255))
-def test_damage_anywhere_leaves_the_entries_before_it(groups: list[list[bytes]], where: float, flips: bool, value: int) -> None:
+def test_damage_anywhere_leaves_the_entries_before_it(
+    groups: list[list[bytes]], where: float, flips: bool, value: int
+) -> None:
     with tempfile.TemporaryDirectory() as root:
         folder = Path(root)
         journal = RowJournal.opened(folder)
@@ -55,7 +57,9 @@ def test_damaged_bytes_are_counted_and_kept_aside(tmp_path: Path) -> None:
     path = next(tmp_path.glob("*.log"))
     path.write_bytes(path.read_bytes() + b"half an entry")
     again = RowJournal.opened(tmp_path)
-    assert [(repair.nbytes, (tmp_path / repair.file).read_bytes()) for repair in again.repairs] == [(13, b"half an entry")]
+    assert [(repair.nbytes, (tmp_path / repair.file).read_bytes()) for repair in again.repairs] == [
+        (13, b"half an entry")
+    ]
     assert texts(again) == [b"whole"]
 
 

@@ -34,7 +34,9 @@ def serve(
     settings: Settings = None,
     batch: Annotated[int, typer.Option(min=1, help="Rows that are learned together at the most.")] = 50,
     seed: Seed = 0,
-    gather_seconds: Annotated[float, typer.Option(min=0, help="Rows wait so long for others to fill a batch.")] = 0.1,
+    gather_seconds: Annotated[
+        float, typer.Option(min=0, help="Rows wait so long for others to be learned with.")
+    ] = 0.02,
     save_seconds: Annotated[float, typer.Option(min=0.1, help="Save after so many seconds.")] = 60.0,
     sync_ms: Annotated[float, typer.Option(min=0, help="Answers to /learn wait so long for a shared fsync.")] = 5.0,
     versions: Annotated[int, typer.Option(min=1, help="Saved versions that can be gone back to.")] = 10,

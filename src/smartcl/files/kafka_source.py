@@ -19,9 +19,9 @@ ANSWER_SECONDS = 30.0
 class KafkaSource:
     """The JSON objects of a topic, from the first message on, or from where a model has read to.
 
-    ``config`` is that of ``confluent_kafka.Consumer``; its offsets are not used, for those in the model's folder are the
-    ones that hold: each message counts exactly once, whatever ends the training. With ``follow`` the source waits for
-    more at the end. One training reads all partitions.
+    ``config`` is that of ``confluent_kafka.Consumer``. Offsets are kept in the model's folder and nowhere else, so that
+    each message counts exactly once, whatever ends the training. With ``follow`` the source waits for more at the end.
+    One training reads all partitions.
 
     ``train_stream(KafkaSource("orders", {"bootstrap.servers": "broker:9092"}), "churn", out="model", resume=True)``
     """

@@ -38,5 +38,3 @@ def numbered(records: Records, numbers: Sequence[int]) -> Records:
         bad={int(places[row]): why for row, why in records.bad.items()},
         strangers={name: int(places[row]) for name, row in records.strangers.items()},
     )
-
-

@@ -64,7 +64,9 @@ class RedisSource:
 
         def parse(wanted: Wanted | None) -> Records:
             known = dict[str, int]() if wanted is None else dict(wanted)
-            strangers = {name: place for place, row in reversed(list(enumerate(flat))) for name in row if name not in known}
+            strangers = {
+                name: place for place, row in reversed(list(enumerate(flat))) for name in row if name not in known
+            }
             columns = columns_of(flat, wanted)
             plain = Records(columns, len(flat), Records.of({"": flat}).at, {}, strangers if wanted is not None else {})
             return numbered(plain, numbers)

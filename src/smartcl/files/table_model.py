@@ -168,9 +168,7 @@ class TableModel:
         """The same as an ONNX file; classes and columns stand in its metadata."""
         self.to_torch().save_onnx(path, self.classes)
 
-    def save(
-        self, folder: str | os.PathLike[str], only: bool = False, beside: Mapping[str, Any] | None = None
-    ) -> None:
+    def save(self, folder: str | os.PathLike[str], only: bool = False, beside: Mapping[str, Any] | None = None) -> None:
         """Write all that the future depends on, atomically; the state before is kept beside it unless ``only``.
 
         ``beside`` are what others keep in the same folder, by name; what they kept there before stays otherwise.

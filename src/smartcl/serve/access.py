@@ -46,7 +46,11 @@ class Guard:
         headers = dict(scope["headers"])
         if self.token is None and not is_this_machine(headers.get(b"host", b"")):
             await _refuse(send, 400, "without a token, only requests to localhost are answered")
-        elif self.token is not None and scope["path"] not in OPEN and not self._brings(headers.get(b"authorization", b"")):
+        elif (
+            self.token is not None
+            and scope["path"] not in OPEN
+            and not self._brings(headers.get(b"authorization", b""))
+        ):
             await _refuse(send, 401, "send the header 'Authorization: Bearer' with the service's token")
         else:
             await self.app(scope, receive, _with_headers(send))

@@ -61,7 +61,10 @@ class Answering:
         records = Records.of(columns_of([dict(row) for row in rows], self.model.schema.wanted))
         encoder = self._encoder
         x = encoder.encode(encoder.parse(records), Odd())
-        if sum(map(len, encoder.slots.values())) != sum(map(len, self._slots.values())) or len(encoder.book) > MOST_NAMES:
+        if (
+            sum(map(len, encoder.slots.values())) != sum(map(len, self._slots.values()))
+            or len(encoder.book) > MOST_NAMES
+        ):
             self._encoder = self._copy()
         probabilities, names = self.model.classifier._probabilities(as_given(x))
         return Answers([str(name) for name in names], probabilities, self.version)
@@ -79,5 +82,7 @@ def step_of(model: TableModel, rows: Sequence[tuple[Mapping[str, Any], str]]) ->
     schema = model.schema
     wanted = schema.wanted
     flat = [{**row, schema.label: label} for row, label in rows]
-    strangers = dict.fromkeys(name for row in flat if not row.keys() <= wanted.keys() for name in row if name not in wanted)
+    strangers = dict.fromkeys(
+        name for row in flat if not row.keys() <= wanted.keys() for name in row if name not in wanted
+    )
     return Step(model.encoder.parse(Records.of(columns_of(flat, wanted))), strangers=strangers)

@@ -1,4 +1,4 @@
-"""What a service begins with where no model is saved yet: settings, and columns given or recognised by the first rows."""
+"""What a service begins with where no model is saved yet: settings, and columns, given or seen in the first rows."""
 
 from __future__ import annotations
 
@@ -47,6 +47,4 @@ class Beginning:
         return TableModel(self._classifier(), Encoder(schema))
 
     def _classifier(self) -> SmartClassifier:
-        return SmartClassifier(
-            self.memory, batch_size=self.batch_size, random_state=self.seed, **dict(self.settings)
-        )
+        return SmartClassifier(self.memory, batch_size=self.batch_size, random_state=self.seed, **dict(self.settings))

@@ -142,7 +142,9 @@ def _labelled(item: Item, place: int | None, column: str) -> Item:
         row = {name: value for name, value in row.items() if name != column}
         label = name_of(item.row[column]) if label is None and item.row is not None else label
     if label is None:
-        raise RefusedError(422, f"{_where(place)} has {NO_LABEL}: send 'label', or the column {_short(column)!r} in the row")
+        raise RefusedError(
+            422, f"{_where(place)} has {NO_LABEL}: send 'label', or the column {_short(column)!r} in the row"
+        )
     if label.endswith("\0"):
         raise RefusedError(422, f"{_where(place)} has a label that ends in the character NUL")
     return Item(row, label, item.id)

@@ -32,7 +32,10 @@ PREDICT_BODY = {
     "content": {
         "application/json": {
             "schema": {
-                "oneOf": [_object(["row"], row=ROW_SCHEMA, id=ID), _object(["rows"], rows=_list(ROW_SCHEMA), ids=_list(ID))]
+                "oneOf": [
+                    _object(["row"], row=ROW_SCHEMA, id=ID),
+                    _object(["rows"], rows=_list(ROW_SCHEMA), ids=_list(ID)),
+                ]
             },
             "examples": {
                 "one row": {"value": {"row": ROW, "id": "order 17"}},
@@ -64,7 +67,9 @@ LEARN_BODY = {
         },
         "application/x-ndjson": {
             **LINES,
-            "examples": {"lines": {"value": '{"row": {"amount": 12.5}, "label": "yes"}\n{"id": "order 17", "label": "no"}\n'}},
+            "examples": {
+                "lines": {"value": '{"row": {"amount": 12.5}, "label": "yes"}\n{"id": "order 17", "label": "no"}\n'}
+            },
         },
     },
 }

@@ -42,7 +42,11 @@ TOGETHER = 128
 FRESH_SECONDS = 1.0
 #: Pages that are told of news at once, and how often they are.
 MOST_WATCHERS, WATCH_SECONDS = 100, 1.0
-PAGE = {"/": ("index.html", "text/html"), "/page.css": ("page.css", "text/css"), "/page.js": ("page.js", "text/javascript")}
+PAGE = {
+    "/": ("index.html", "text/html"),
+    "/page.css": ("page.css", "text/css"),
+    "/page.js": ("page.js", "text/javascript"),
+}
 
 
 class Together:
@@ -345,7 +349,9 @@ def _health(app: FastAPI, service: Service) -> None:
                     hinders[name] = why
         return JSONResponse({"ready": not hinders, "troubles": troubles}, 503 if hinders else 200)
 
-    @app.get("/ping", summary="MLflow's question whether the process is there", responses={200: {"model": documents.Health}})
+    @app.get(
+        "/ping", summary="MLflow's question whether the process is there", responses={200: {"model": documents.Health}}
+    )
     async def ping() -> Response:
         return JSONResponse({"ready": service.trouble is None, "troubles": {}})
 
@@ -381,7 +387,10 @@ def _about(app: FastAPI, service: Service) -> None:
     @app.get(
         "/events",
         summary="News of the model for a page, each second (server-sent events)",
-        responses={200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}, **_refusing(401, 404, 422, 429, 503)},
+        responses={
+            200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}},
+            **_refusing(401, 404, 422, 429, 503),
+        },
         response_class=StreamingResponse,
         include_in_schema=False,  # it never ends
     )
@@ -575,5 +584,3 @@ def _plain(found: Any) -> Any:
     if isinstance(found, str | int | float | bool) or found is None:
         return found
     return _plain(found.item()) if hasattr(found, "item") else str(found)
-
-

@@ -45,9 +45,14 @@ def _of_json(content: Any) -> list[Any]:
 
 def _split(held: Any) -> list[Any]:
     columns, data = (held.get("columns"), held.get("data")) if isinstance(held, dict) else (None, None)
-    named = isinstance(columns, list) and all(isinstance(name, str) for name in columns)
-    if not named or len(set(columns)) < len(columns) or not isinstance(data, list):
-        raise RefusedError(422, "dataframe_split must have columns, a list of different names, and data, a list of rows")
+    if (
+        not isinstance(columns, list)
+        or not isinstance(data, list)
+        or not all(isinstance(name, str) for name in columns)
+    ):
+        raise RefusedError(422, "dataframe_split must have columns, a list of names, and data, a list of rows")
+    if len(set(columns)) < len(columns):
+        raise RefusedError(422, "the columns of dataframe_split must have different names")
     if not all(isinstance(row, list) and len(row) == len(columns) for row in data):
         raise RefusedError(422, f"each row of dataframe_split.data must be a list of {len(columns)} values")
     return [dict(zip(columns, row, strict=True)) for row in data]

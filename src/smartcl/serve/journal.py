@@ -13,6 +13,7 @@ import struct
 import threading
 import zlib
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import IntEnum
 from pathlib import Path
@@ -284,10 +285,8 @@ def _put_aside(path: Path, whole: int, size: int) -> Repair:
     with path.open("rb") as file:
         file.seek(whole)
         end = file.read()
-    try:
+    with suppress(OSError):  # a full disk is no reason not to start
         aside.write_bytes(end)
-    except OSError:
-        pass  # a full disk is no reason not to start
     os.truncate(path, whole)
     return Repair(size - whole, aside.name)
 

@@ -27,7 +27,18 @@ COUNTERS = {
     "saves": "Saves of a model.",
     "take_overs": "Times that a shadow copy took over.",
 }
-FIELDS = ("predicted", "accepted", "repeated", "unknown", "refused_full", "learned", "failed", "replayed", "saves", "take_overs")
+FIELDS = (
+    "predicted",
+    "accepted",
+    "repeated",
+    "unknown",
+    "refused_full",
+    "learned",
+    "failed",
+    "replayed",
+    "saves",
+    "take_overs",
+)
 
 
 class Figures:
@@ -36,10 +47,14 @@ class Figures:
     def __init__(self, models: Models) -> None:
         self.registry = CollectorRegistry()
         self.seconds = Histogram(
-            f"{PREFIX}request_seconds", "Seconds that requests took.", ("path",), registry=self.registry, buckets=SECONDS
+            f"{PREFIX}request_seconds",
+            "Seconds that requests took.",
+            ("path",),
+            registry=self.registry,
+            buckets=SECONDS,
         )
         self._models = models
-        self.registry.register(self)  # type: ignore[arg-type]
+        self.registry.register(self)
 
     def text(self) -> bytes:
         return generate_latest(self.registry)
@@ -49,10 +64,14 @@ class Figures:
         there = [served for _, served in self._models.now()]
         for (name, told), attribute in zip(COUNTERS.items(), FIELDS, strict=True):
             gone = getattr(self._models.gone, attribute)
-            yield CounterMetricFamily(PREFIX + name, told, value=gone + sum(getattr(s.counts, attribute) for s in there))
+            yield CounterMetricFamily(
+                PREFIX + name, told, value=gone + sum(getattr(s.counts, attribute) for s in there)
+            )
         for name, told, value in self._gauges():
             yield GaugeMetricFamily(PREFIX + name, told, value=value)
-        drops = CounterMetricFamily(PREFIX + "pending_lost", "Predicted rows that left before their label.", labels=["why"])
+        drops = CounterMetricFamily(
+            PREFIX + "pending_lost", "Predicted rows that left before their label.", labels=["why"]
+        )
         drops.add_metric(["time"], sum(served.pending.expired for served in there))
         drops.add_metric(["room"], sum(served.pending.crowded_out for served in there))
         yield drops
@@ -60,7 +79,11 @@ class Figures:
     def _gauges(self) -> Iterable[tuple[str, str, float]]:
         there = [served for _, served in self._models.now()]
         yield "models_open", "Models in memory.", len(there)
-        yield "state_bytes", "Bytes of the models in memory, of pending rows and of queues.", sum(s.nbytes for s in there)
+        yield (
+            "state_bytes",
+            "Bytes of the models in memory, of pending rows and of queues.",
+            sum(s.nbytes for s in there),
+        )
         yield "queued_rows", "Rows that wait for the learner.", sum(s.queued for s in there)
         yield "pending_rows", "Predicted rows that wait for their label.", sum(len(s.pending) for s in there)
         yield "pending_bytes", "Bytes of these.", sum(s.pending.nbytes for s in there)

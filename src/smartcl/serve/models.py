@@ -139,7 +139,9 @@ class Models:
         if (folder / INDEX).is_file() or (folder / FOLDER).is_dir():
             return
         if not new:
-            raise RefusedError(404, f"there is no model of {self.per} {key!r} yet: it begins with its first labelled rows")
+            raise RefusedError(
+                404, f"there is no model of {self.per} {key!r} yet: it begins with its first labelled rows"
+            )
         if self._keys >= self.limits.keys:
             raise RefusedError(422, f"there are {self._keys:,} models by {self.per}, as many as there may be")
         self._keys += 1

@@ -521,7 +521,11 @@ class ServedModel:
         model = self.model
         assert model is not None
         try:
-            served = None if self._served is None or self._answering is None else self._answering.answers([r for r, _ in rows])
+            served = (
+                None
+                if self._served is None or self._answering is None
+                else self._answering.answers([r for r, _ in rows])
+            )
             told = model.learn(step_of(model, rows))
         except Exception as error:
             log.exception("rows could not be learned")

@@ -90,7 +90,9 @@ class Tally:
         reached, over_time = 0, []
         for rows, *right in self.spans:
             reached += rows
-            shares = {name: count / rows for name, count in zip(("model", "majority", "last_label"), right, strict=True)}
+            shares = {
+                name: count / rows for name, count in zip(("model", "majority", "last_label"), right, strict=True)
+            }
             over_time.append({"rows": reached, **shares})
         return {
             "rows": self.rows,
@@ -98,7 +100,9 @@ class Tally:
             "log_loss": self.log_loss,
             "over_time": over_time,
             "calibration": [
-                {"rows": int(rows), "sure": sure / rows, "right": right / rows} for rows, sure, right in self.bins if rows
+                {"rows": int(rows), "sure": sure / rows, "right": right / rows}
+                for rows, sure, right in self.bins
+                if rows
             ],
             "mistakes": list(self.mistakes)[::-1],
         }
