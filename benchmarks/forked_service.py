@@ -9,11 +9,13 @@ from __future__ import annotations
 import http.client
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
 import sys
 import time
+import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -77,6 +79,14 @@ class ForkedService:
             self.hang_up()
             raise
 
+    def figure(self, name: str) -> float:
+        """A figure of ``/metrics``."""
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/metrics", timeout=60) as answer:
+            found = re.search(rf"^{name} (\S+)$", answer.read().decode(), re.MULTILINE)
+        if found is None:
+            raise ValueError(f"/metrics tells no {name}")
+        return float(found[1])
+
     def hang_up(self) -> None:
         """Close the connection."""
         if self._connection is not None:
@@ -89,7 +99,7 @@ class ForkedService:
         assert self._parent.stdout is not None
         self.hang_up()
         self._parent.stdin.close()
-        self._parent.wait(60)
+        self._parent.wait(300)
         self._parent.stdout.close()
 
 

@@ -67,7 +67,7 @@ def begun(service: ForkedService, rows: list[Labelled]) -> None:
 
 
 def settled(service: ForkedService) -> None:
-    while service.ask("/model")[1]["service"]["queued_rows"]:
+    while service.figure("smartcl_queued_rows"):
         time.sleep(0.1)
 
 
@@ -246,7 +246,7 @@ def keys(folder: Path) -> Figures:
                 part = sent[number][half * ROWS_BY_KEY // 2 : (half + 1) * ROWS_BY_KEY // 2]
                 _learn_key(service, number, part)
         resident_bytes = resident(service.pid)
-        answers = {number: service.ask(f"/predict?shop={number}", {"rows": probes})[1]["answers"] for number in order}
+        answers = {number: _answers_of_key(service, number, probes) for number in order}
         gauges = service.ask("/model?shop=0")[0]
     seconds = time.perf_counter() - began
     differ = 0
@@ -255,7 +255,7 @@ def keys(folder: Path) -> Figures:
         for number in some:
             for half in range(2):
                 _learn_key(service, number, sent[number][half * ROWS_BY_KEY // 2 : (half + 1) * ROWS_BY_KEY // 2])
-            differ += service.ask(f"/predict?shop={number}", {"rows": probes})[1]["answers"] != answers[number]
+            differ += _answers_of_key(service, number, probes) != answers[number]
     return [
         ("models by key", float(len(answers)), f">= {KEYS}"),
         ("models for which there is room", float(ROOM_FOR), "-"),
@@ -270,6 +270,15 @@ def _learn_key(service: ForkedService, number: int, rows: list[Labelled]) -> Non
     status, answer = service.ask(f"/learn?shop={number}", learn_body(rows))
     if status != 200:
         raise RuntimeError(answer)
+
+
+def _answers_of_key(service: ForkedService, number: int, probes: list[dict[str, Any]]) -> Any:
+    """The answers of a model that has learned all it was sent."""
+    while True:
+        status, answer = service.ask(f"/predict?shop={number}", {"rows": probes})
+        if status == 200 and answer["version"] == ROWS_BY_KEY:
+            return answer["answers"]
+        time.sleep(0.005)
 
 
 def cpu_seconds(pid: int) -> float:

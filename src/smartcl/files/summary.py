@@ -49,6 +49,11 @@ def summary(model: TableModel) -> dict[str, Any]:
 
 def inspection(model: TableModel) -> dict[str, Any]:
     """What a model remembers, listens to and doubts."""
+    return {**remembered(model), "strongest_features": strongest(model)}
+
+
+def remembered(model: TableModel) -> dict[str, Any]:
+    """The same without what takes time to find out: a few milliseconds in the place of some hundreds."""
     learner = model.classifier.learner_
     store = learner.memory.store
     held = np.bincount(store.labels.astype(np.int64), minlength=len(model.classes))
@@ -73,7 +78,6 @@ def inspection(model: TableModel) -> dict[str, Any]:
             {"rows": min((place + 1) * progress.span, progress.rows), "accuracy": right / tested if tested else None}
             for place, (tested, right) in enumerate(progress.spans)
         ],
-        "strongest_features": strongest(model),
         "read": {name: {"place": mark.place, "records": mark.records} for name, mark in progress.marks.items()},
     }
 

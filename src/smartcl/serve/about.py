@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from smartcl.files.summary import inspection
+from smartcl.files.summary import remembered, strongest
 from smartcl.files.table_model import TableModel
 from smartcl.memory.export import stored_rows
 from smartcl.serve.served_model import ServedModel
@@ -55,9 +55,17 @@ def scores(served: ServedModel) -> dict[str, Any]:
 def everything(served: ServedModel) -> dict[str, Any]:
     """What the model remembers and how the service stands. On the learner's thread."""
     model = served.model
-    about = None if model is None or not model.progress.rows else inspection(model)
+    about = None if model is None or not model.progress.rows else remembered(model)
     columns = [] if model is None else [{"name": column.name, "kind": column.kind} for column in model.schema.used]
     return {"model": about, "service": service_state(served), "scores": scores(served), "columns": columns[:FIELDS]}
+
+
+def all_of_it(served: ServedModel) -> dict[str, Any]:
+    """The same and the features that answers hang on, which takes some hundred milliseconds."""
+    found, model = everything(served), served.model
+    if model is not None and found["model"] is not None:
+        found["model"]["strongest_features"] = strongest(model)
+    return found
 
 
 def doubts(served: ServedModel) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from starlette.exceptions import HTTPException
 
 import smartcl
 from smartcl.serve import documents
-from smartcl.serve.about import doubts, everything
+from smartcl.serve.about import all_of_it, doubts, everything
 from smartcl.serve.answering import Answers
 from smartcl.serve.bodies import Item, Items, json_of, rows_to_learn, rows_to_predict
 from smartcl.serve.documents import REFUSALS
@@ -373,7 +373,7 @@ def _about(app: FastAPI, service: Service) -> None:
     )
     async def model(key: str | None = Key) -> Response:
         key, _ = service.keyed(key, ())
-        return JSONResponse(_plain(await service.kept("model", key, everything)))
+        return JSONResponse(_plain(await service.kept("all", key, all_of_it)))
 
     @app.get(
         "/doubts",
@@ -406,7 +406,7 @@ async def _news(service: Service, key: str | None) -> AsyncIterator[str]:
     try:
         while not service.ending:
             try:
-                news = _plain(await service.kept("model", key, everything))
+                news = _plain(await service.kept("news", key, everything))
             except RefusedError as error:
                 news = {"error": error.why}
             yield f"data: {json.dumps(news)}\n\n"

@@ -44,7 +44,7 @@ class PendingLabels:
     """Predicted rows by id, the oldest first. ``nbytes`` never exceeds ``budget``: the oldest leave first.
 
     >>> pending = PendingLabels(budget=10_000, seconds=60)
-    >>> pending.add("a", Predicted({"wind": 3}, "calm", {"calm": 1.0}, 100, time.time()))
+    >>> pending.add("a", Predicted({"wind": 3}, "calm", {"calm": 1.0}, 100, time=0.0))
     >>> pending.take("a").version, pending.take("a")
     (100, None)
     """
