@@ -179,7 +179,7 @@ def day(folder: Path) -> Figures:
     worst = 0.0
     late: list[tuple[str, str]] = []
     labels = labelled = 0
-    budget = 1_000_000
+    budget = 10_000_000
     with forked(folder, "--label", "label", "--pending", str(budget), "--queue-rows", "1000000") as service:
         begun(service, rows[:1_000])
         for first in range(0, PREDICTIONS, TOGETHER):

@@ -16,11 +16,11 @@ from typing import Any
 import uvicorn
 from served_rows import AT_ONCE, QUICK
 
-from smartcl.serve.access import Guard
-from smartcl.serve.beginning import Beginning
+from smartcl.serve.access import AccessGuard
 from smartcl.serve.http_api import service_app
 from smartcl.serve.limits import Keeping, Limits
-from smartcl.serve.models import Models
+from smartcl.serve.model_plan import ModelPlan
+from smartcl.serve.served_models import Models
 
 
 @dataclass
@@ -74,13 +74,13 @@ def running(
 ) -> Iterator[Running]:
     """A service on a port of its own, until the test is over."""
     folder.mkdir(exist_ok=True)
-    beginning = Beginning("label", "20kB", settings=QUICK, first_rows=20)
-    models = Models(folder, beginning, limits or Limits(), Keeping(**{**AT_ONCE, **keeping}), per, room)
+    plan = ModelPlan("label", "20kB", settings=QUICK, first_rows=20)
+    models = Models(folder, plan, limits or Limits(), Keeping(**{**AT_ONCE, **keeping}), per, room)
     app = service_app(models)
     listening = socket.socket()
     listening.bind(("127.0.0.1", 0))
     listening.listen()
-    server = uvicorn.Server(uvicorn.Config(Guard(app, token), log_level="error", access_log=False))
+    server = uvicorn.Server(uvicorn.Config(AccessGuard(app, token), log_level="error", access_log=False))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
     thread.start()
     found = Running(models, listening.getsockname()[1], token)

@@ -14,11 +14,11 @@ import numpy as np
 
 from smartcl.files.table_model import TableModel
 from smartcl.persistence import detached
-from smartcl.serve.beginning import Beginning
 from smartcl.serve.bodies import Item
 from smartcl.serve.limits import Keeping, Limits
-from smartcl.serve.models import Models
+from smartcl.serve.model_plan import ModelPlan
 from smartcl.serve.served_model import ServedModel
+from smartcl.serve.served_models import Models
 
 Labelled = tuple[dict[str, Any], str]
 #: Nothing is gathered, saved or synced but when a test says so.
@@ -51,8 +51,8 @@ def service(
     folder: Path, limits: Limits | None = None, per: str | None = None, room: int = 10**9, **keeping: Any
 ) -> Iterator[Models]:
     """Models with a quick learner, ended when the test is over."""
-    beginning = Beginning("label", "20kB", settings=QUICK, first_rows=20)
-    models = Models(folder, beginning, limits or Limits(), Keeping(**{**AT_ONCE, **keeping}), per, room)
+    plan = ModelPlan("label", "20kB", settings=QUICK, first_rows=20)
+    models = Models(folder, plan, limits or Limits(), Keeping(**{**AT_ONCE, **keeping}), per, room)
     try:
         yield models
     finally:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from served_http import running
-from served_rows import labelled_rows
+from served_rows import labelled_rows, settle
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
 
@@ -62,8 +62,8 @@ def test_the_board_and_the_alerts_ask_for_figures_that_are_told(tmp_path: Path) 
         rows = [{**row, "label": label} for row, label in labelled_rows(60)]
         service.ask("/learn", {"rows": rows})
         with service.models.use(None) as served:
-            while served.queued or not served.version:
-                pass
+            served.call = service.models.call  # type: ignore[attr-defined]
+            settle(served)
         answered = service.ask("/predict", {"row": labelled_rows(1)[0][0], "id": "a"})
         assert answered.status == 200
         service.ask("/learn", {"row": rows[0], "id": "a"})

@@ -136,7 +136,7 @@ def test_a_token_is_asked_for_everywhere_but_where_nothing_is_said(tmp_path: Pat
             service.ask("/learn", {"row": {"a": 1}, "label": "b"}, authorization="Bearer 0123456789abcdeF").status
             == 401
         )
-        assert [service.ask(path).status for path in ("/", "/page.js", "/health/live", "/ping")] == [200] * 4
+        assert [service.ask(path).status for path in ("/", "/service.js", "/health/live", "/ping")] == [200] * 4
         service.token = token
         assert service.ask("/metrics", host="elsewhere").status == 200
 

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from smartcl.serve import journal as module
-from smartcl.serve.journal import Kind, RowJournal
+from smartcl.serve import row_journal as module
+from smartcl.serve.row_journal import EntryKind, RowJournal
 
 TEXTS = st.lists(st.lists(st.binary(max_size=40), max_size=4), max_size=5)
 
@@ -31,7 +31,7 @@ def test_damage_anywhere_leaves_the_entries_before_it(
         journal = RowJournal.opened(folder)
         for group in groups:
             for text in group:
-                journal.append(Kind.ROWS, text)
+                journal.append(EntryKind.ROWS, text)
             journal.sync()
         journal.close()
         written = [text for group in groups for text in group]
@@ -45,14 +45,14 @@ def test_damage_anywhere_leaves_the_entries_before_it(
         again = RowJournal.opened(folder)
         left = texts(again)
         assert left == written[: len(left)]
-        again.append(Kind.STEP, b"next")
+        again.append(EntryKind.STEP, b"next")
         again.close()
         assert texts(RowJournal.opened(folder)) == [*left, b"next"]
 
 
 def test_damaged_bytes_are_counted_and_kept_aside(tmp_path: Path) -> None:
     journal = RowJournal.opened(tmp_path)
-    journal.append(Kind.ROWS, b"whole")
+    journal.append(EntryKind.ROWS, b"whole")
     journal.close()
     path = next(tmp_path.glob("*.log"))
     path.write_bytes(path.read_bytes() + b"half an entry")
@@ -69,7 +69,7 @@ def test_a_full_disk_tells_who_waits_and_leaves_nothing(tmp_path: Path, monkeypa
     def tell(number: int, error: OSError | None) -> None:
         told.append((number, None if error is None else error.errno))
 
-    journal.append(Kind.ROWS, b"first", tell)
+    journal.append(EntryKind.ROWS, b"first", tell)
     journal.sync()
     write = os.write
 
@@ -80,11 +80,11 @@ def test_a_full_disk_tells_who_waits_and_leaves_nothing(tmp_path: Path, monkeypa
 
     with monkeypatch.context() as full:
         full.setattr(module.os, "write", half)
-        journal.append(Kind.ROWS, b"second", tell)
-        journal.append(Kind.STEP, b"1")
+        journal.append(EntryKind.ROWS, b"second", tell)
+        journal.append(EntryKind.STEP, b"1")
         journal.sync()
         assert journal.failure is not None
-    journal.append(Kind.ROWS, b"third", tell)
+    journal.append(EntryKind.ROWS, b"third", tell)
     journal.sync()
     assert told == [(1, None), (2, errno.ENOSPC), (4, None)]
     assert journal.failure is None
@@ -96,7 +96,7 @@ def test_a_full_disk_tells_who_waits_and_leaves_nothing(tmp_path: Path, monkeypa
 def test_a_cut_drops_what_a_save_holds_and_no_more(tmp_path: Path) -> None:
     journal = RowJournal.opened(tmp_path)
     for number in range(1, 7):
-        journal.append(Kind.ROWS, str(number).encode())
+        journal.append(EntryKind.ROWS, str(number).encode())
         journal.sync()
         if number in (2, 4):
             journal.cut(0)
@@ -105,10 +105,10 @@ def test_a_cut_drops_what_a_save_holds_and_no_more(tmp_path: Path) -> None:
     assert texts(journal, 5) == [b"5", b"6"]
     journal.cut(7)
     assert (texts(journal), journal.nbytes, list(tmp_path.glob("*.log"))) == ([], 0, [])
-    assert journal.append(Kind.ROWS, b"7") == 7
+    assert journal.append(EntryKind.ROWS, b"7") == 7
     journal.close()
     assert texts(RowJournal.opened(tmp_path)) == [b"7"]
 
 
 def test_numbers_go_on_after_all_was_cut(tmp_path: Path) -> None:
-    assert RowJournal.opened(tmp_path, least=12).append(Kind.ROWS, b"") == 12
+    assert RowJournal.opened(tmp_path, least=12).append(EntryKind.ROWS, b"") == 12

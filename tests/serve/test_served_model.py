@@ -15,7 +15,7 @@ from served_rows import items, labelled_rows, learn, one_model, settle, state_of
 
 from smartcl.files.table_model import TableModel
 from smartcl.files.training import train_stream
-from smartcl.serve import journal as journal_module
+from smartcl.serve import row_journal as journal_module
 from smartcl.serve.bodies import Item
 from smartcl.serve.limits import Limits
 from smartcl.serve.refusals import RefusedError

@@ -57,10 +57,10 @@ def serve(
 
         for module in ("fastapi", "uvicorn", "prometheus_client"):
             extra(module, "serve")
-        from smartcl.serve.beginning import Beginning
         from smartcl.serve.limits import Keeping, Limits
-        from smartcl.serve.models import Models
+        from smartcl.serve.model_plan import ModelPlan
         from smartcl.serve.running import run_service, told_where
+        from smartcl.serve.served_models import Models
     one_thread()
     with arguments_checked():
         token = _token(token_file)
@@ -72,7 +72,7 @@ def serve(
         if log not in ("debug", "info", "warning", "error"):
             raise UsageError(f"--log must be debug, info, warning or error, got {log!r}")
         parameters = assignments(settings or [])
-        beginning = Beginning(
+        plan = ModelPlan(
             label or "label",
             memory,
             seed,
@@ -94,7 +94,7 @@ def serve(
             shadow_rows=shadow_rows,
         )
         model.mkdir(parents=True, exist_ok=True)
-        models = Models(model, beginning, limits, keeping, per, _size("room", room))
+        models = Models(model, plan, limits, keeping, per, _size("room", room))
     note(f"serving {model} on {told_where(host, port)}")
     with arguments_checked():
         run_service(models, host, port, token, log)

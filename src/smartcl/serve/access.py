@@ -15,7 +15,7 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 #: Open without a token: what says nothing of any row.
-OPEN = frozenset(("/", "/page.css", "/page.js", "/health/live", "/health/ready", "/ping"))
+OPEN = frozenset(("/", "/service.css", "/service.js", "/health/live", "/health/ready", "/ping"))
 #: What a page may load and do: nothing from elsewhere, and no other page may show it in a frame.
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -30,7 +30,7 @@ HEADERS = [
 
 
 @dataclass(frozen=True)
-class Guard:
+class AccessGuard:
     """Lets requests through to ``app`` that bring the token; without one, those that name this machine as their host.
 
     The second keeps a page of the web, opened in a browser on this machine, from asking under a name of its own.

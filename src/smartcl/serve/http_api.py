@@ -27,9 +27,9 @@ from smartcl.serve.bodies import Item, Items, json_of, rows_to_learn, rows_to_pr
 from smartcl.serve.documents import REFUSALS
 from smartcl.serve.invocations import rows_invoked
 from smartcl.serve.metrics import Figures
-from smartcl.serve.models import Models
 from smartcl.serve.refusals import RefusedError
 from smartcl.serve.served_model import Accepted, ServedModel
+from smartcl.serve.served_models import Models
 
 T = TypeVar("T")
 
@@ -44,8 +44,8 @@ FRESH_SECONDS = 1.0
 MOST_WATCHERS, WATCH_SECONDS = 100, 1.0
 PAGE = {
     "/": ("index.html", "text/html"),
-    "/page.css": ("page.css", "text/css"),
-    "/page.js": ("page.js", "text/javascript"),
+    "/service.css": ("service.css", "text/css"),
+    "/service.js": ("service.js", "text/javascript"),
 }
 
 
@@ -518,7 +518,7 @@ async def _small(body: bytes, work: Callable[[], T]) -> T:
 async def _label_of(service: Service) -> AsyncIterator[str]:
     """The column of the label: of the one model, or as it was given for all."""
     if service.models.per is not None:
-        yield service.models.beginning.label_column
+        yield service.models.plan.label_column
     else:
         async with service.using(None) as served:
             yield served.label

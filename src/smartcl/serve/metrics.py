@@ -8,7 +8,7 @@ from typing import Any
 from prometheus_client import CollectorRegistry, Histogram, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 
-from smartcl.serve.models import Models
+from smartcl.serve.served_models import Models
 
 #: Bounds in seconds: a single row takes about 1 ms, 10,000 rows take a few seconds.
 SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)

@@ -11,9 +11,9 @@ from types import FrameType
 
 import uvicorn
 
-from smartcl.serve.access import Guard
+from smartcl.serve.access import AccessGuard
 from smartcl.serve.http_api import service_app
-from smartcl.serve.models import Models
+from smartcl.serve.served_models import Models
 
 #: Seconds that a thread may keep the interpreter while another wants it: Python's own 5 ms would be added to answers
 #: while rows are learned.
@@ -29,7 +29,7 @@ class Server(uvicorn.Server):
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         app = self.config.app
-        if isinstance(app, Guard):
+        if isinstance(app, AccessGuard):
             app.app.state.service.ending = True  # type: ignore[attr-defined]
         super().handle_exit(sig, frame)
 
@@ -46,7 +46,7 @@ def run_service(models: Models, host: str, port: int, token: str | None, log_lev
     logging.basicConfig(level=log_level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     app = service_app(models)
     config = uvicorn.Config(
-        Guard(app, token),
+        AccessGuard(app, token),
         host=host,
         port=port,
         log_level=log_level,

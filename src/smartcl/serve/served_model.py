@@ -22,15 +22,15 @@ from smartcl.files.table_model import Foretold, TableModel
 from smartcl.files.training import SCHEMA
 from smartcl.persistence import INDEX, only_trainer, write_file
 from smartcl.saved import Saved
+from smartcl.serve.answer_scores import AnswerScores
 from smartcl.serve.answering import Answering, Answers, step_of
-from smartcl.serve.beginning import Beginning
 from smartcl.serve.bodies import Item
-from smartcl.serve.journal import Entry, Kind, RowJournal
 from smartcl.serve.limits import Keeping, Limits
+from smartcl.serve.model_plan import ModelPlan
 from smartcl.serve.pending import KnownIds, PendingLabels, Predicted
 from smartcl.serve.refusals import RefusedError
+from smartcl.serve.row_journal import Entry, EntryKind, RowJournal
 from smartcl.serve.shadow import ShadowScore
-from smartcl.serve.tally import Tally
 from smartcl.serve.versions import Versions
 
 #: Under this name the model's folder holds what a service has beside a model, and under ``FOLDER`` its other files.
@@ -56,7 +56,7 @@ class Accepted:
     durable: list[Future[None]]
 
 
-class Taken(NamedTuple):
+class RowTaken(NamedTuple):
     """A row that is to be learned: where it stands in its request, and what was answered when it was predicted."""
 
     place: int
@@ -113,19 +113,19 @@ class ServedModel:
     def __init__(
         self,
         folder: Path,
-        beginning: Beginning,
+        plan: ModelPlan,
         limits: Limits,
         keeping: Keeping,
         wake: Callable[[ServedModel], None],
         woken: Callable[[], None],
     ) -> None:
-        self.folder, self.beginning, self.limits, self.keeping = folder, beginning, limits, keeping
+        self.folder, self.plan, self.limits, self.keeping = folder, plan, limits, keeping
         self._wake, self._woken = wake, woken
         self.versions = Versions(folder / FOLDER / "versions", keeping.versions)
         self.pending = PendingLabels(limits.pending_bytes, limits.pending_seconds)
         self.known = KnownIds(limits.known_ids)
         #: Answers that were given and whose labels came later; answers of the learner before each row was learned.
-        self.answered, self.before = Tally(), Tally()
+        self.answered, self.before = AnswerScores(), AnswerScores()
         self.counts = Counts()
         self.shadow = None if keeping.shadow_rows is None else ShadowScore(keeping.shadow_rows)
         #: What went wrong last, in words, by kind; what is in order again goes.
@@ -155,7 +155,7 @@ class ServedModel:
 
     @property
     def label(self) -> str:
-        return self.beginning.label_column if self.model is None else self.model.schema.label
+        return self.plan.label_column if self.model is None else self.model.schema.label
 
     @property
     def version(self) -> int:
@@ -171,7 +171,7 @@ class ServedModel:
         """Answer rows; those with an id wait for their label from now on."""
         answering = self._answering
         if answering is None:
-            wanted = self.beginning.first_rows
+            wanted = self.plan.first_rows
             why = f"there is no model yet: it begins with the first {wanted} labelled rows, {self.queued} have come"
             raise RefusedError(503, why, 1.0)
         rows = [item.row for item in items if item.row is not None]
@@ -232,7 +232,7 @@ class ServedModel:
             if there < size and wait > 0 and not self._closed.is_set():
                 return wait
             count = min(size, there)
-            self.journal.append(Kind.STEP, str(count).encode())
+            self.journal.append(EntryKind.STEP, str(count).encode())
             rows = self._take(count)
         self._wake(self)
         self._learn(rows)
@@ -295,7 +295,7 @@ class ServedModel:
             raise RefusedError(404, f"there is no saved version {version}: there are {there}")
         loaded = TableModel.load(self.versions.path(version))
         with self._lock:
-            self.journal.append(Kind.BACK, str(version).encode())
+            self.journal.append(EntryKind.BACK, str(version).encode())
             self._back(loaded)
         self.save()
         self.versions.drop_after(version)
@@ -348,7 +348,7 @@ class ServedModel:
     def _replay(self, entry: Entry, place: Place) -> None:
         """Do again what an entry tells; those up to ``place.applied`` are in the tables and in the model already."""
         fresh = entry.number > place.applied
-        if entry.kind is Kind.ROWS:
+        if entry.kind is EntryKind.ROWS:
             request, rows = json.loads(entry.text)
             if fresh:
                 self._apply(request, rows)
@@ -358,35 +358,35 @@ class ServedModel:
             self._queued_bytes += queued.nbytes
             if len(queued.rows) > queued.taken:
                 self._queue.append(queued)
-        elif fresh and entry.kind is Kind.PREDICTED:
+        elif fresh and entry.kind is EntryKind.PREDICTED:
             for known, text in json.loads(entry.text):
                 self.pending.add(known, Predicted.from_text(text))
-        elif fresh and entry.kind is Kind.BEGUN:
+        elif fresh and entry.kind is EntryKind.BEGUN:
             schema = ColumnSchema.from_state(Saved(json.loads(entry.text), "journal"))
-            self.model = self.beginning.model(schema)
-        elif fresh and entry.kind is Kind.STEP:
+            self.model = self.plan.model(schema)
+        elif fresh and entry.kind is EntryKind.STEP:
             rows = self._take(int(entry.text))
             self._learn(rows)
             self.counts.replayed += len(rows)
-        elif fresh and entry.kind is Kind.BACK:
+        elif fresh and entry.kind is EntryKind.BACK:
             self._back(TableModel.load(self.versions.path(int(entry.text))))
 
     def _begin(self) -> bool:
         """Make the model if the first rows show what the columns are; whether there is one now."""
         with self._lock:
             there = [pair for each in self._queue for pair in each.rows]
-            enough = self.beginning.first_rows if self.beginning.schema is None else 1
+            enough = self.plan.first_rows if self.plan.schema is None else 1
             if len(there) < max(enough, self._tried):
                 return False
             try:
-                schema = self.beginning.columns(there[:enough])
-                self.model = self.beginning.model(schema)
+                schema = self.plan.columns(there[:enough])
+                self.model = self.plan.model(schema)
             except ValueError as error:
                 self.troubles["columns"] = f"the first {len(there)} rows do not show what the columns are: {error}"
                 self._tried = 2 * len(there)
                 return False
             self.troubles.pop("columns", None)
-            self.journal.append(Kind.BEGUN, json.dumps(schema.as_dict()).encode())
+            self.journal.append(EntryKind.BEGUN, json.dumps(schema.as_dict()).encode())
         return True
 
     def _checked(self, item: Item) -> Mapping[str, Any] | None:
@@ -401,9 +401,9 @@ class ServedModel:
 
     def _sorted_out(
         self, items: Sequence[Item], rows: Sequence[Mapping[str, Any] | None], waits: list[Future[None]]
-    ) -> tuple[list[Taken], int, list[str]]:
+    ) -> tuple[list[RowTaken], int, list[str]]:
         """The rows to learn, how many were learned before, and the ids of labels whose row is not there any more."""
-        taken: list[Taken] = []
+        taken: list[RowTaken] = []
         repeated, unknown, here = 0, list[str](), set[str]()
         for place, (item, row) in enumerate(zip(items, rows, strict=True)):
             known, waiting = item.id, None
@@ -421,10 +421,10 @@ class ServedModel:
                 continue
             answered = None if waiting is None else (waiting.probabilities, waiting.version)
             given = row if row is not None or waiting is None else waiting.row
-            taken.append(Taken(place, given or {}, item.label, known, answered))
+            taken.append(RowTaken(place, given or {}, item.label, known, answered))
         return taken, repeated, unknown
 
-    def _write(self, request: str | None, taken: list[Taken], texts: list[str | None]) -> Future[None]:
+    def _write(self, request: str | None, taken: list[RowTaken], texts: list[str | None]) -> Future[None]:
         """Hand rows to the journal if there is room for them; done when they are on the disk."""
         lines = [
             f"[{text or json.dumps(each.row)},{json.dumps([each.label, each.id, each.answered])[1:]}"
@@ -436,7 +436,7 @@ class ServedModel:
         ids = [each.id for each in taken if each.id is not None]
         self._in_flight.update(dict.fromkeys([*ids, *([request] if request else [])], future))
         self._queued_rows, self._queued_bytes = self._queued_rows + len(taken), self._queued_bytes + len(text)
-        self.journal.append(Kind.ROWS, text, partial(self._settled, request, taken, len(text), future))
+        self.journal.append(EntryKind.ROWS, text, partial(self._settled, request, taken, len(text), future))
         return future
 
     def _check_room(self, rows: int, nbytes: int, labels: set[str]) -> None:
@@ -452,7 +452,7 @@ class ServedModel:
     def _settled(
         self,
         request: str | None,
-        taken: list[Taken],
+        taken: list[RowTaken],
         nbytes: int,
         future: Future[None],
         number: int,
@@ -499,7 +499,7 @@ class ServedModel:
                     predicted = Predicted(item.row, answers.best(place), answers.of(place), answers.version, now)
                     entries.append((item.id, predicted.as_text().decode()))
                     self.pending.add(item.id, predicted)
-            self.journal.append(Kind.PREDICTED, json.dumps(entries).encode())
+            self.journal.append(EntryKind.PREDICTED, json.dumps(entries).encode())
         self._wake(self)
 
     def _take(self, count: int) -> list[tuple[Mapping[str, Any], str]]:
@@ -566,7 +566,7 @@ class ServedModel:
         self.model = loaded
         saved = Saved(loaded.classifier.companions_, "state.companions").part(PART)
         self.known.load_state_dict(saved.part("known"))
-        self.before = Tally.from_state(saved.part("before"))
+        self.before = AnswerScores.from_state(saved.part("before"))
         if self.shadow is not None:
             self._serve_as_it_is()
         self._unsaved += 1
@@ -593,7 +593,10 @@ class ServedModel:
         place = saved.part("place")
         self.known.load_state_dict(saved.part("known"))
         self.pending.load_state_dict(saved.part("pending"))
-        self.answered, self.before = Tally.from_state(saved.part("answered")), Tally.from_state(saved.part("before"))
+        self.answered, self.before = (
+            AnswerScores.from_state(saved.part("answered")),
+            AnswerScores.from_state(saved.part("before")),
+        )
         if self.shadow is not None and saved.has("shadow"):
             self.shadow.load_state_dict(saved.part("shadow"))
             self._served = TableModel.load(self._served_folder(saved.part("shadow").whole("version", 0)))

@@ -13,14 +13,18 @@ from typing import TypeVar
 from urllib.parse import quote, unquote
 
 from smartcl.persistence import INDEX
-from smartcl.serve.beginning import Beginning
 from smartcl.serve.limits import Keeping, Limits
+from smartcl.serve.model_plan import ModelPlan
 from smartcl.serve.refusals import RefusedError
 from smartcl.serve.served_model import FOLDER, Counts, ServedModel
 from smartcl.serve.threads import JournalThread, LearnerThread
 
 T = TypeVar("T")
 
+#: Models by key that are open at the most: each holds two files, and a process may usually have 1,024.
+MOST_OPEN = 250
+#: Seconds after which it is looked whether models that are open have outgrown the room.
+LOOK_SECONDS = 0.5
 #: A file name may have 255 bytes, and the column's name stands before the key.
 LONGEST_NAME = 200
 
@@ -42,7 +46,7 @@ class Models:
     """
 
     folder: Path
-    beginning: Beginning
+    plan: ModelPlan
     limits: Limits
     keeping: Keeping
     per: str | None = None
@@ -61,6 +65,9 @@ class Models:
         self.learner, self.journals = LearnerThread(), JournalThread(self.keeping.sync_seconds)
         self.learner.start()
         self.journals.start()
+        self._ended = threading.Event()
+        if self.per is not None:
+            threading.Thread(target=self._keep_room, name="smartcl-room", daemon=True).start()
         self._keys = sum(1 for _ in self.folder.glob(f"{quote(self.per or '', safe='')}=*")) if self.per else 0
 
     @contextmanager
@@ -94,6 +101,7 @@ class Models:
 
     def end(self) -> None:
         """Learn what waits, save and close all, and end the threads."""
+        self._ended.set()
         with self._opening:
             self._ending = True
             for key, each in list(self._open.items()):
@@ -118,8 +126,8 @@ class Models:
                 raise RefusedError(503, "the service is ending", 5.0)
             if key is not None:
                 self._check_key(key, folder, new)
-                self._make_room()
-            model = ServedModel(folder, self.beginning, self.limits, self.keeping, self._wake, self.learner.wake)
+                self._make_room(1)
+            model = ServedModel(folder, self.plan, self.limits, self.keeping, self._wake, self.learner.wake)
             held = Open(model, users=1)
             with self._lock:
                 self._open[key] = held
@@ -146,15 +154,22 @@ class Models:
             raise RefusedError(422, f"there are {self._keys:,} models by {self.per}, as many as there may be")
         self._keys += 1
 
-    def _make_room(self) -> None:
-        """Close the least used models until the others leave room for one more like them."""
+    def _keep_room(self) -> None:
+        """Models grow while they learn: look now and then whether all together have room."""
+        while not self._ended.wait(LOOK_SECONDS):
+            with self._opening:
+                if not self._ending:
+                    self._make_room(0)
+
+    def _make_room(self, more: int) -> None:
+        """Close the least used models until the others leave room for so many more like them."""
         with self._lock:
             idle = sorted((each.used_at, key) for key, each in self._open.items() if not each.users and key is not None)
             sizes = {key: each.model.nbytes for key, each in self._open.items()}
         total = sum(sizes.values())
         usual = total / len(sizes) if sizes else 0.0
         for _, key in idle:
-            if total + usual <= self.room:
+            if total + more * usual <= self.room and len(self._open) + more <= MOST_OPEN:
                 return
             with self._lock:
                 each = self._open[key]

@@ -28,7 +28,7 @@ ENDING = ".log"
 MOST_BYTES = 1 << 28
 
 
-class Kind(IntEnum):
+class EntryKind(IntEnum):
     """What an entry tells."""
 
     #: Rows with labels that were accepted.
@@ -43,14 +43,14 @@ class Kind(IntEnum):
     BACK = 5
 
 
-KINDS = frozenset(map(int, Kind))
+KINDS = frozenset(map(int, EntryKind))
 
 
 class Entry(NamedTuple):
     """One entry: its number, what it tells, and its text."""
 
     number: int
-    kind: Kind
+    kind: EntryKind
     text: bytes
 
 
@@ -89,7 +89,7 @@ class RowJournal:
     >>> import tempfile
     >>> folder = Path(tempfile.mkdtemp())
     >>> journal = RowJournal.opened(folder)
-    >>> number = journal.append(Kind.ROWS, b"[1, 2]"); journal.sync()
+    >>> number = journal.append(EntryKind.ROWS, b"[1, 2]"); journal.sync()
     >>> journal.close()
     >>> [(entry.number, entry.text) for entry in RowJournal.opened(folder).entries()]
     [(1, b'[1, 2]')]
@@ -133,7 +133,7 @@ class RowJournal:
                 if entry.number >= first:
                     yield entry
 
-    def append(self, kind: Kind, text: bytes, told: Told | None = None) -> int:
+    def append(self, kind: EntryKind, text: bytes, told: Told | None = None) -> int:
         """Number an entry, to be written with the next ``sync``; ``told`` is called then, in the order of numbers."""
         with self._append_lock:
             number = self.next_number
@@ -265,7 +265,7 @@ def _read(path: Path, first: int) -> Iterator[tuple[Entry, int]]:
             if not whole or number < least or kind not in KINDS:
                 return
             place, least = place + HEAD.size + length, number + 1
-            yield Entry(number, Kind(kind), text), place
+            yield Entry(number, EntryKind(kind), text), place
 
 
 def _intact(path: Path, first: int) -> tuple[int, int]:

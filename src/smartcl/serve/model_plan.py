@@ -18,7 +18,7 @@ from smartcl.files.training import FIRST_FOLLOWED
 
 
 @dataclass(frozen=True)
-class Beginning:
+class ModelPlan:
     """How a model is made that is not there yet: of a schema, or of its label's name and the first rows."""
 
     label: str = "label"

@@ -22,13 +22,13 @@ COUNTED = ("rows", "right", "majority", "last")
 
 
 @dataclass
-class Tally:
+class AnswerScores:
     """Counts of answers whose labels are known by now. ``majority`` is the most frequent label so far, ``last`` the one
     that came before: what would have been right without a model.
 
-    >>> tally = Tally()
-    >>> tally.count("yes", {"yes": 0.8, "no": 0.2}); tally.count("no", {"yes": 0.6, "no": 0.4})
-    >>> tally.rows, tally.right, round(tally.log_loss, 2)
+    >>> scores = AnswerScores()
+    >>> scores.count("yes", {"yes": 0.8, "no": 0.2}); scores.count("no", {"yes": 0.6, "no": 0.4})
+    >>> scores.rows, scores.right, round(scores.log_loss, 2)
     (2, 1, 0.57)
     """
 
@@ -118,7 +118,7 @@ class Tally:
         }
 
     @classmethod
-    def from_state(cls, saved: Saved) -> Tally:
+    def from_state(cls, saved: Saved) -> AnswerScores:
         """The same again, without the mistakes, or a ``StateError``."""
         spans, bins = saved.items("spans"), saved.items("bins")
         if len(spans) > MOST_SPANS or not all(_counts(span, len(COUNTED)) for span in spans):
