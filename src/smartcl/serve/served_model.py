@@ -433,6 +433,7 @@ class ServedModel:
         text = f"[{json.dumps(request)},[{','.join(lines)}]]".encode()
         self._check_room(len(taken), len(text), {each.label for each in taken})
         future: Future[None] = Future()
+        future.set_running_or_notify_cancel()  # who hangs up cannot take it back any more
         ids = [each.id for each in taken if each.id is not None]
         self._in_flight.update(dict.fromkeys([*ids, *([request] if request else [])], future))
         self._queued_rows, self._queued_bytes = self._queued_rows + len(taken), self._queued_bytes + len(text)

@@ -33,12 +33,13 @@ class LearnerThread(threading.Thread):
         self._news = threading.Condition()
         self._models: deque[Learns] = deque()
         self._calls: deque[tuple[Future[Any], Callable[[], Any]]] = deque()
-        self._ends = False
+        self._ends = self._woken = False
 
     def add(self, model: Learns) -> None:
         """Learn the rows of this model too."""
         with self._news:
             self._models.append(model)
+            self._woken = True
             self._news.notify()
 
     def remove(self, model: Learns) -> None:
@@ -48,6 +49,7 @@ class LearnerThread(threading.Thread):
     def wake(self) -> None:
         """There are rows to learn."""
         with self._news:
+            self._woken = True
             self._news.notify()
 
     def call(self, work: Callable[[], T]) -> Future[T]:
@@ -69,9 +71,11 @@ class LearnerThread(threading.Thread):
 
     def run(self) -> None:
         while True:
+            with self._news:
+                self._woken = False
             pause = self._one_turn()
             with self._news:
-                if self._calls or pause == 0:
+                if self._calls or self._woken or pause == 0:
                     continue
                 if self._ends:
                     return
