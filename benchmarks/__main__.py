@@ -35,7 +35,7 @@ NAMES = (
     *("reading", "own_loop", "own_network", "coders", "grading", "before"),
 )
 #: They take long, or need the flu data.
-LONG = ("easy", "predicting", "again", "soak", "attack", "tables")
+LONG = ("easy", "predicting", "again", "soak", "attack", "tables", "serve")
 #: They need the environment of ``make compat-env``.
 PEERS = ("peers", "avalanche_replay", "row_by_row")
 

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from smartcl.data.batch import Batch, Ints, Rows
 from smartcl.data.spec import InputSpec
-from smartcl.encoding import Encoder, Encoding, encoded
+from smartcl.encoding import Encode, Encoding, encoded
 from smartcl.estimator_door import Door
 from smartcl.estimator_input import (
     Given,
@@ -39,8 +39,7 @@ from smartcl.learners.factory import Factory, Method
 from smartcl.learners.feeding import feed
 from smartcl.learners.forgetting import forget_samples
 from smartcl.learners.ids import ids_of, kept_ids
-from smartcl.learners.methods import registered_name
-from smartcl.learners.names import USUAL_METHOD
+from smartcl.learners.methods import USUAL_METHOD, registered_name
 from smartcl.learners.state_size import StateSize
 from smartcl.learners.stream_learner import StreamLearner
 from smartcl.memory.schematic_memory import SchematicMemory
@@ -125,7 +124,7 @@ class SmartClassifier(ClassifierMixin, SavedEstimator):  # type: ignore[misc]
         network: ModuleSource | str | None = None,
         optimizer: MakeOptimizer | str | None = None,
         augment: Augment | str | None = None,
-        encoder: Encoder | str | None = None,
+        encoder: Encode | str | None = None,
         class_weight: Mapping[Any, float] | str | None = None,
         batch_size: int = 50,
         random_state: int | np.random.RandomState | None = None,
@@ -284,7 +283,7 @@ class SmartClassifier(ClassifierMixin, SavedEstimator):  # type: ignore[misc]
         return count
 
     @classmethod
-    def around(
+    def _around(
         cls,
         learner: StreamLearner,
         classes: Labels,

@@ -11,7 +11,7 @@ import pytest
 
 from smartcl import TableModel, train_stream
 from smartcl.files.encoder import Odd
-from smartcl.files.forgetting import forget_in_folder
+from smartcl.files.folder_forgetting import forget_in_folder
 from smartcl.files.json_records import columns_of
 from smartcl.files.records import Records
 

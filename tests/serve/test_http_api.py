@@ -254,7 +254,9 @@ def test_who_hangs_up_before_the_answer_keeps_nobody_else_waiting(tmp_path: Path
     with running(tmp_path / "model", sync_seconds=0.3) as service:
         service.ask("/learn", {"rows": [{**row, "label": label} for row, label in ROWS[:50]]})
         body = json.dumps({"row": ROWS[60][0], "label": "yes", "id": "gone"}).encode()
-        head = f"POST /learn HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {len(body)}"
+        head = (
+            f"POST /learn HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {len(body)}"
+        )
         with socket.create_connection(("127.0.0.1", service.port)) as line:
             line.sendall(head.encode() + b"\r\n\r\n" + body)
             time.sleep(0.1)  # it is in the journal's group by now

@@ -10,9 +10,9 @@ import typer
 
 from smartcl.cli.loading import loading
 from smartcl.cli.one_line import note
-from smartcl.cli.options import Memory, MethodName, Seed, Settings
+from smartcl.cli.options import Memory, MethodName, Seed, SettingsOption
 from smartcl.cli.usage import UsageError, arguments_checked, assignments, one_thread
-from smartcl.learners.names import USUAL_METHOD
+from smartcl.learners.methods import USUAL_METHOD
 from smartcl.memory import Budget
 
 #: The token stands in the environment or in a file: arguments are there for all users of a machine to see.
@@ -31,21 +31,23 @@ def serve(
     token_file: Annotated[Path | None, typer.Option(help=f"A file with the bearer token; else {TOKEN}.")] = None,
     memory: Memory = "1MB",
     method: MethodName = USUAL_METHOD,
-    settings: Settings = None,
+    settings: SettingsOption = None,
     batch: Annotated[int, typer.Option(min=1, help="Rows that are learned together at the most.")] = 50,
     seed: Seed = 0,
     gather_seconds: Annotated[
-        float, typer.Option(min=0, help="Rows wait so long for others to be learned with.")
+        float, typer.Option(min=0, help="Seconds that rows wait for others to be learned with.")
     ] = 0.02,
-    save_seconds: Annotated[float, typer.Option(min=0.1, help="Save after so many seconds.")] = 60.0,
-    sync_ms: Annotated[float, typer.Option(min=0, help="Answers to /learn wait so long for a shared fsync.")] = 5.0,
+    save_seconds: Annotated[float, typer.Option(min=0.1, help="Seconds between saves.")] = 60.0,
+    sync_ms: Annotated[
+        float, typer.Option(min=0, help="Milliseconds that an answer to /learn waits for a shared fsync.")
+    ] = 5.0,
     versions: Annotated[int, typer.Option(min=1, help="Saved versions that can be gone back to.")] = 10,
     pending: Annotated[str, typer.Option(help="Bytes of predicted rows that wait for their label.")] = "10MB",
     pending_hours: Annotated[float, typer.Option(min=0.001, help="Hours that they wait.")] = 24.0,
     queue_rows: Annotated[int, typer.Option(min=1, help="Rows that wait to be learned at the most.")] = 20_000,
     body: Annotated[str, typer.Option(help="Bytes of a request at the most.")] = "8MB",
     shadow_rows: Annotated[
-        int | None, typer.Option(min=1, help="A copy learns, and takes over when it is better for so many rows.")
+        int | None, typer.Option(min=1, help="A copy learns, and takes over when it is better for this number of rows.")
     ] = None,
     log: Annotated[str, typer.Option(help="debug, info, warning or error.")] = "warning",
 ) -> None:

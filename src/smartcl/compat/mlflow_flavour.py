@@ -13,7 +13,8 @@ import numpy as np
 import smartcl
 from smartcl.errors import extra
 from smartcl.estimator import SmartClassifier
-from smartcl.files.table_model import PART, TableModel
+from smartcl.files.table_model import TableModel
+from smartcl.load_model import load
 
 #: What loads a model that was saved here: MLflow calls its ``_load_pyfunc`` with the folder.
 LOADER = "smartcl.mlflow"
@@ -59,18 +60,12 @@ def load_model(uri: str) -> TableModel | SmartClassifier:
     found = models.Model.load(str(path)).flavors.get("python_function", {})
     if found.get("loader_module") != LOADER:
         raise ValueError(f"the model at {uri} was not saved by {LOADER}")
-    return loaded(path / found["data"])
+    return load(path / found["data"])
 
 
 def load_python_function(path: str) -> PythonFunction:
     """What ``mlflow.pyfunc.load_model`` calls."""
-    return PythonFunction(loaded(Path(path)))
-
-
-def loaded(folder: Path) -> TableModel | SmartClassifier:
-    """A model of a table's columns, or one of features."""
-    classifier = SmartClassifier.load(folder)
-    return TableModel.load(folder) if PART in classifier.companions_ else classifier
+    return PythonFunction(load(Path(path)))
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Rows of named values as rows of numbers of a fixed width, although names come and go."""
+"""Columns for named values: rows of a fixed width, although names appear and disappear."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from zlib import crc32
 import numpy as np
 from scipy import sparse
 
-#: With so many columns rows are dense.
+#: Up to this number of columns, rows are dense.
 MOST_DENSE = 4096
 #: The columns kept free for names that the first rows do not have, at least.
 LEAST_SPARE = 16

@@ -89,7 +89,7 @@ class FromRiver:
     """
 
     #: Nothing is known of what such a model holds.
-    learner_ = SimpleNamespace(observed=None)
+    learner_ = SimpleNamespace(observed=None, waiting=0, batches=0)
 
     def __init__(self, model: Any, batch_size: int = 50) -> None:
         self.model, self.batch_size = model, batch_size
@@ -104,10 +104,6 @@ class FromRiver:
         for row, label in zip(_dicts(X), y.tolist(), strict=True):
             self.model.learn_one(row, label)
         self.classes_ = np.unique(np.concatenate([self.classes_, y])) if len(self.classes_) else np.unique(y)
-        return self
-
-    def flush(self) -> FromRiver:
-        """No row waits: each was learned as it came."""
         return self
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from smartcl.files.hashed_width import MOST_WIDTH
 from smartcl.files.records import MOST_COLUMNS, Wanted
-from smartcl.files.written import READERS, Reader
+from smartcl.files.written import READERS, ReadValue
 from smartcl.persistence import path_of
 from smartcl.saved import Saved, StateError
 
@@ -45,7 +45,7 @@ class Column:
     style: str = ""
 
     @property
-    def reader(self) -> Reader:
+    def reader(self) -> ReadValue:
         """What makes a number of a value."""
         return READERS[self.kind][self.style]
 

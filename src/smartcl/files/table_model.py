@@ -92,14 +92,28 @@ class TableModel:
         before = Foretold(*self.classifier._probabilities(x)) if begun else None
         right = 0 if before is None else int((before.best == labels).sum())
         late = np.setdiff1d(labels, self.classifier.classes_).tolist() if begun else []
+        learner = self.classifier.learner_ if begun else None
+        waited, batches = (learner.waiting, learner.batches) if learner is not None else (0, 0)
         self.classifier.partial_fit(x, labels, ids=rows.ids)
         progress.late_classes.update(dict.fromkeys(late, progress.rows))
         progress.odd.add(odd)
         progress.pass_over(step)
-        seen = self.classifier.learner_.observed
-        self.ages = Ages(held=None) if seen is None else self.ages.after(seen, progress.rows)
+        if self.classifier.learner_.batches > batches:
+            self._note_ages(progress.rows - waited)
         progress.count(len(rows), len(rows) * begun, right)
         return before
+
+    def flush(self) -> None:
+        """Learn the rows that wait: the source has ended."""
+        waited = self.classifier.learner_.waiting if self.classifier.__sklearn_is_fitted__() else 0
+        if waited:
+            self.classifier.flush()
+            self._note_ages(self.progress.rows - waited)
+
+    def _note_ages(self, before: int) -> None:
+        """After a batch was learned that came after so many rows."""
+        seen = self.classifier.learner_.observed
+        self.ages = Ages(held=None) if seen is None else self.ages.after(seen, before)
 
     def forget(self, ids: list[str], retrain_from_memory: bool = False) -> int:
         """Forget samples by their ids, as ``SmartClassifier.forget``; how old the others are is not known any more.
@@ -120,9 +134,10 @@ class TableModel:
         if renewal is not None:
             self.encoder, self.progress = renewal.after, self.progress.begun_anew(len(self.classifier.memory_))
         elif count and self.schema.sparse:
-            store = self.classifier.memory_.store
-            rows = store.gather(np.arange(len(store)), missing=False).x
-            self.encoder.book.keep([] if isinstance(rows, torch.Tensor) else np.unique(rows.indices).tolist())
+            store, waiting = self.classifier.memory_.store, self.classifier.memory_.waiting
+            held = [store.gather(np.arange(len(store)), missing=False).x, *([] if waiting is None else [waiting.x])]
+            used = [rows.indices for rows in held if not isinstance(rows, torch.Tensor)]
+            self.encoder.book.keep(np.unique(np.concatenate(used)).tolist() if used else [])
         return count
 
     def export(self, path: str | os.PathLike[str] | None = None) -> Any:
@@ -179,8 +194,8 @@ class TableModel:
             "progress": self.progress.state_dict(),
             "ages": self.ages.state_dict(),
         }
-        companions = {**self.classifier.companions_, **(beside or {}), PART: state}
-        self.classifier.save(folder, companions=companions, only=only)
+        companions = {**self.classifier._companions, **(beside or {}), PART: state}
+        self.classifier._save_with(folder, companions, only)
 
     @classmethod
     def load(cls, folder: str | os.PathLike[str], trust: Sequence[str] | str = ()) -> TableModel:
@@ -189,7 +204,7 @@ class TableModel:
         ``trust`` names the modules that may be imported for it, as of ``SmartClassifier.load``.
         """
         classifier = SmartClassifier.load(folder, trust)
-        companions = classifier.companions_
+        companions = classifier._companions
         if PART not in companions:
             raise ValueError(f"the model in {folder} was not trained on the columns of a table")
         try:

@@ -91,7 +91,7 @@ class Training:
                 if model.progress.rows and watch(model):  # before the first row there is nothing to see
                     break
             else:
-                model.classifier.flush()
+                model.flush()
             self._checkpoint()
         if not model.progress.rows:
             raise ValueError(f"no row could be learned: {_why_none(model)}")

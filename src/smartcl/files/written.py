@@ -16,7 +16,7 @@ import numpy as np
 
 from smartcl.files.values import UNREADABLE, number_of, numbers_of, seconds_of, truth_of
 
-Reader = Callable[[Any], float]
+ReadValue = Callable[[Any], float]
 
 MONEY = "[$€£¥]"
 #: What may stand between groups of three digits beside a point or a comma.
@@ -89,7 +89,7 @@ def _calendar(match: re.Match[str], day_first: bool) -> tuple[int, int, int]:
 SLIPS = 0.02
 
 #: By kind of column, its styles, the plainest first, and what reads them.
-READERS: Mapping[str, Mapping[str, Reader]] = {
+READERS: Mapping[str, Mapping[str, ReadValue]] = {
     "number": {
         "": number_of,
         "1,234.5": partial(written_number, comma=False),

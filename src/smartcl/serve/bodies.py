@@ -27,7 +27,7 @@ class Item:
 
 
 @dataclass(frozen=True)
-class Items:
+class RequestRows:
     """The rows of a request, and whether it was about one row."""
 
     items: Sequence[Item]
@@ -43,7 +43,7 @@ def json_of(body: bytes) -> Any:
     return found
 
 
-def rows_to_predict(body: bytes, lines: bool, limits: Limits) -> Items:
+def rows_to_predict(body: bytes, lines: bool, limits: Limits) -> RequestRows:
     """The rows of a body to ``/predict``.
 
     >>> rows_to_predict(b'{"row": {"wind": 3}, "id": "a"}', False, Limits()).items
@@ -51,14 +51,14 @@ def rows_to_predict(body: bytes, lines: bool, limits: Limits) -> Items:
     """
     if lines:
         objects = _objects(body, limits)
-        return Items([_item(each, place, PREDICT_NAMES, limits) for place, each in objects])
+        return RequestRows([_item(each, place, PREDICT_NAMES, limits) for place, each in objects])
     content = _object(json_of(body), "the body")
     if "rows" in content:
-        return Items(_many(content, {"rows", "ids"}, limits))
-    return Items([_item(content, None, PREDICT_NAMES, limits)], single=True)
+        return RequestRows(_many(content, {"rows", "ids"}, limits))
+    return RequestRows([_item(content, None, PREDICT_NAMES, limits)], single=True)
 
 
-def rows_to_learn(body: bytes, lines: bool, limits: Limits, label: str) -> Items:
+def rows_to_learn(body: bytes, lines: bool, limits: Limits, label: str) -> RequestRows:
     """The rows and labels of a body to ``/learn``; a row may have its label in the column ``label``.
 
     >>> rows_to_learn(b'{"id": "a", "label": true}', False, Limits(), "storm").items
@@ -66,12 +66,12 @@ def rows_to_learn(body: bytes, lines: bool, limits: Limits, label: str) -> Items
     """
     if lines:
         found = [_item(each, place, LEARN_NAMES, limits) for place, each in _objects(body, limits)]
-        return Items([_labelled(item, place, label) for place, item in enumerate(found)])
+        return RequestRows([_labelled(item, place, label) for place, item in enumerate(found)])
     content = _object(json_of(body), "the body")
     if "rows" in content:
         many = _many(content, {"rows", "labels", "ids"}, limits)
-        return Items([_labelled(item, place, label) for place, item in enumerate(many)])
-    return Items([_labelled(_item(content, None, LEARN_NAMES, limits), None, label)], single=True)
+        return RequestRows([_labelled(item, place, label) for place, item in enumerate(many)])
+    return RequestRows([_labelled(_item(content, None, LEARN_NAMES, limits), None, label)], single=True)
 
 
 def checked_row(row: Any, place: int | None, limits: Limits) -> dict[str, Any]:

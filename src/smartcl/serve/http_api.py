@@ -23,7 +23,7 @@ import smartcl
 from smartcl.serve import documents
 from smartcl.serve.about import all_of_it, doubts, everything
 from smartcl.serve.answering import Answers
-from smartcl.serve.bodies import Item, Items, json_of, rows_to_learn, rows_to_predict
+from smartcl.serve.bodies import Item, RequestRows, json_of, rows_to_learn, rows_to_predict
 from smartcl.serve.documents import REFUSALS
 from smartcl.serve.invocations import rows_invoked
 from smartcl.serve.metrics import Figures
@@ -524,7 +524,7 @@ async def _label_of(service: Service) -> AsyncIterator[str]:
             yield served.label
 
 
-def _answered(items: Items, answers: Answers, first: int, lines: bool) -> Response:
+def _answered(items: RequestRows, answers: Answers, first: int, lines: bool) -> Response:
     found = []
     for place, item in enumerate(items.items):
         answer: dict[str, Any] = {

@@ -55,14 +55,14 @@ class Entry(NamedTuple):
 
 
 #: Is told the number of an entry, and what the disk had against it, if anything.
-Told: TypeAlias = Callable[[int, OSError | None], None]
+Settled: TypeAlias = Callable[[int, OSError | None], None]
 
 
 class Waiting(NamedTuple):
     """An entry that is not on the disk yet, and who is told when it is, or that it cannot be."""
 
     entry: Entry
-    told: Told | None
+    told: Settled | None
 
 
 @dataclass(frozen=True)
@@ -133,7 +133,7 @@ class RowJournal:
                 if entry.number >= first:
                     yield entry
 
-    def append(self, kind: EntryKind, text: bytes, told: Told | None = None) -> int:
+    def append(self, kind: EntryKind, text: bytes, told: Settled | None = None) -> int:
         """Number an entry, to be written with the next ``sync``; ``told`` is called then, in the order of numbers."""
         with self._append_lock:
             number = self.next_number

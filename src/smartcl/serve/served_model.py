@@ -329,7 +329,7 @@ class ServedModel:
         place = Place()
         if (self.folder / INDEX).is_file():
             self.model = TableModel.load(self.folder)
-            companions = self.model.classifier.companions_
+            companions = self.model.classifier._companions
             if PART in companions:
                 place = self._load(Saved(companions, "state.companions").part(PART))
             self._labels = set(self.model.classes)
@@ -565,7 +565,7 @@ class ServedModel:
 
     def _back(self, loaded: TableModel) -> None:
         self.model = loaded
-        saved = Saved(loaded.classifier.companions_, "state.companions").part(PART)
+        saved = Saved(loaded.classifier._companions, "state.companions").part(PART)
         self.known.load_state_dict(saved.part("known"))
         self.before = AnswerScores.from_state(saved.part("before"))
         if self.shadow is not None:
