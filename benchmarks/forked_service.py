@@ -22,6 +22,10 @@ from pathlib import Path
 from typing import Any
 
 
+#: A connection that was not used for longer may have been closed by the service.
+IDLE_SECONDS = 30.0
+
+
 class ForkedService:
     """Begins services in a folder, asks them, and kills them."""
 
@@ -36,6 +40,7 @@ class ForkedService:
         )
         self.pid = 0
         self._connection: http.client.HTTPConnection | None = None
+        self._asked_at = 0.0
 
     def begin(self) -> None:
         """Begin a service, and wait until it is ready."""
@@ -67,6 +72,9 @@ class ForkedService:
 
     def ask(self, path: str, body: Any = None) -> tuple[int, Any]:
         """The status and the JSON of an answer, over one connection as long as it lasts."""
+        if time.monotonic() - self._asked_at > IDLE_SECONDS:
+            self.hang_up()
+        self._asked_at = time.monotonic()
         if self._connection is None:
             self._connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
         data = None if body is None else json.dumps(body).encode()
