@@ -21,7 +21,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-
 #: A connection that was not used for longer may have been closed by the service.
 IDLE_SECONDS = 30.0
 

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from smartcl.account.account import Account
 from smartcl.data.batch import Rows
 from smartcl.data.spec import InputSpec
 from smartcl.encoding import Encoding
@@ -133,7 +134,8 @@ class Fitted:
     """A learner, the label of each of its outputs, and whether there may be more of them.
 
     ``companions`` are what others keep in the same folder, such as an event model's calibration: carried along.
-    ``encoding`` is the encoder in front, if there is one.
+    ``encoding`` is the encoder in front, if there is one. ``account`` says how good answers were that were given before
+    their rows were learned.
     """
 
     learner: StreamLearner
@@ -142,6 +144,7 @@ class Fitted:
     built: Built
     companions: Mapping[str, Any] = field(default_factory=dict)
     encoding: Encoding | None = None
+    account: Account = field(kw_only=True)
 
     def registered(self) -> Fitted:
         """The same, to be found again by another process, or a ``ValueError``."""
@@ -168,7 +171,8 @@ class Fitted:
         learner, told = built.learner(seed), self.learner.class_weight
         learner.class_weight = tuple(told[label] for label in left) if isinstance(told, tuple) else told
         relearn(learner, memory, batch_size, left, changed)
-        return replace(self, learner=learner, names=self.names[left], built=built)
+        account = Account.knowing(learner.counts.widened(len(left)).seen)
+        return replace(self, learner=learner, names=self.names[left], built=built, account=account)
 
     @property
     def classes(self) -> Labels:
@@ -186,6 +190,7 @@ class Fitted:
             "learner": self.learner.state_dict(),
             "companions": dict(self.companions),
             "encoding": None if self.encoding is None else self.encoding.state_dict(),
+            "account": self.account.state_dict(),
         }
 
     @classmethod
@@ -202,7 +207,8 @@ class Fitted:
         if len(names) != learner.spec.n_classes:
             saved.refuse("classes", f"must be {learner.spec.n_classes} labels, are {len(names)}")
         encoding = Encoding.from_state(saved.part("encoding")) if saved.has("encoding") else None
-        return cls(learner, names, saved.flag("fixed_classes"), built, saved.entries("companions"), encoding)
+        account, fixed = Account.from_state(saved.part("account"), len(names)), saved.flag("fixed_classes")
+        return cls(learner, names, fixed, built, saved.entries("companions"), encoding, account=account)
 
 
 def check_endings(labels: Any) -> None:

@@ -90,7 +90,7 @@ def test_after_falls_it_is_the_one_that_never_fell(tmp_path: Path, seed: int) ->
         assert None not in pending.values()
         rows = [each and each.row for each in pending.values()]
         found = (state_of(served.model), served.queued, rows, served.known.state_dict()["digests"].tolist())
-        told = (*found, served.answered.state_dict(), served.before.state_dict())
+        told = (*found, served.answered.state_dict(), repr(served.model.scores_))
         served_by.__exit__(None, None, None)
         return told
 

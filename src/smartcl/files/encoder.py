@@ -148,6 +148,12 @@ class Encoder:
         return self._slot_names.get(feature, own[feature])
 
     @property
+    def features_of_columns(self) -> dict[str, Ints]:
+        """Which features each column has of its own, for those that have any; hashed features belong to no column."""
+        widths = {column.name: len(column.features(self.schema.sparse)) for column in self.schema.used}
+        return {name: np.arange(self._first[name], self._first[name] + n) for name, n in widths.items() if n}
+
+    @property
     def _slot_names(self) -> dict[int, str]:
         """The categories that own features stand for, by feature."""
         return {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import asdict
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,9 @@ from scipy import sparse
 from smartcl.files.summary import remembered, strongest
 from smartcl.files.table_model import TableModel
 from smartcl.memory.export import stored_rows
+from smartcl.serve.answer_scores import AnswerScores
 from smartcl.serve.served_model import ServedModel
 
-#: Stored rows that are asked about for doubts at once: a tenth of a second.
-ASKED = 2_000
 #: Columns that the page's form asks for.
 FIELDS = 100
 #: Doubts that are told.
@@ -48,8 +48,27 @@ def service_state(served: ServedModel) -> dict[str, Any]:
 
 
 def scores(served: ServedModel) -> dict[str, Any]:
-    """Scores of what was answered at the time, and of every row before it was learned."""
-    return {"answered": served.answered.as_dict(), "before_learning": served.before.as_dict()}
+    """Scores of what was answered at the time, and of every row before it was learned. On the learner's thread."""
+    return {"answered": served.answered.as_dict(), "before_learning": before_learning(served)}
+
+
+def before_learning(served: ServedModel) -> dict[str, Any]:
+    """The account of the model (``TableModel.scores_``) in the form of ``AnswerScores.as_dict``."""
+    if served.model is None or not served.model.progress.rows:
+        return AnswerScores().as_dict()
+    account = served.model.scores_
+    overall = account.overall
+    return {
+        "rows": overall.rows,
+        "accuracy": overall.accuracy,
+        "log_loss": overall.log_loss,
+        "over_time": [
+            {"rows": at["row"], "model": at["accuracy"], "majority": at["commonest"], "last_label": at["last"]}
+            for at in account.over_time
+        ],
+        "calibration": [{"rows": at["rows"], "sure": at["said"], "right": at["true"]} for at in account.calibration],
+        "mistakes": list(served.mistakes)[::-1],
+    }
 
 
 def everything(served: ServedModel) -> dict[str, Any]:
@@ -69,38 +88,25 @@ def all_of_it(served: ServedModel) -> dict[str, Any]:
 
 
 def doubts(served: ServedModel) -> dict[str, Any]:
-    """Stored rows whose label the model contradicts most, and what it would be. On the learner's thread."""
+    """Remembered rows whose label is probably wrong, the most doubtful first (``TableModel.doubts``)."""
     model = served.model
     if model is None or not model.progress.rows:
-        return {"doubts": [], "asked": 0}
-    return stored_doubts(model)
-
-
-def stored_doubts(model: TableModel) -> dict[str, Any]:
-    """The same of a model: of ``ASKED`` stored rows, those where another label is more likely than their own."""
-    learner, classes = model.classifier.learner_, model.classes
-    store = learner.memory.store
-    asked = np.arange(len(store)) if len(store) <= ASKED else np.random.default_rng(0).choice(len(store), ASKED, False)
-    asked.sort()
-    if not len(asked):
-        return {"doubts": [], "asked": 0}
-    x = stored_rows(store, asked)
-    chances = learner.predict_proba(x).double().numpy()
-    labels = store.labels[asked].astype(np.int64)
-    own, best = chances[np.arange(len(asked)), labels], chances.argmax(axis=1)
-    order = np.argsort(own - chances.max(axis=1), kind="stable")
-    found = [
+        return {"doubts": [], "asked": 0, "doubted": 0}
+    store = model.classifier.memory_.store
+    shares_ids = model.schema.id is not None
+    found = model.doubts()
+    told = [
         {
-            "label": classes[labels[place]],
-            "likely": classes[best[place]],
-            "label_has": float(own[place]),
-            "likely_has": float(chances[place, best[place]]),
-            "row": _named(model, x[[place]]),
+            "label": str(doubt.given),
+            "likely": str(doubt.suggested),
+            "label_has": doubt.given_probability,
+            "likely_has": doubt.probability,
+            "id": str(doubt.row) if shares_ids else None,
+            "row": None if shares_ids else _named(model, stored_rows(store, np.array([doubt.row]))),
         }
-        for place in order[:DOUBTS].tolist()
-        if best[place] != labels[place]
+        for doubt in islice(found, DOUBTS)
     ]
-    return {"doubts": found, "asked": len(asked)}
+    return {"doubts": told, "asked": len(store), "doubted": len(found)}
 
 
 def _named(model: TableModel, row: Any) -> dict[str, float]:

@@ -8,9 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from smartcl.files.progress import MOST_SPANS
 from smartcl.saved import Saved
 
+#: Scores over time are kept in at most this many spans of rows, each twice as long when there are too many.
+MOST_SPANS = 128
 #: Bins of equal width of how sure an answer was.
 BINS = 10
 #: The newest mistakes that are shown.
@@ -73,8 +74,7 @@ class AnswerScores:
             self.majority = label
         self.last = label
         if not right and about is not None:
-            own = probabilities.get(label, 0.0)
-            self.mistakes.append({**about, "label": label, "answered": answered, "sure": sure, "label_had": own})
+            self.mistakes.append(mistake(label, probabilities, about))
 
     def _add(self, counts: tuple[int, ...]) -> None:
         if self.spans and self.spans[-1][0] >= self.span and len(self.spans) >= MOST_SPANS:
@@ -135,3 +135,10 @@ class AnswerScores:
 def _counts(entry: Any, length: int) -> bool:
     numbers = isinstance(entry, list) and len(entry) == length
     return numbers and all(type(each) in (int, float) and 0 <= each < math.inf for each in entry)
+
+
+def mistake(label: str, probabilities: Mapping[str, float], about: Mapping[str, Any]) -> dict[str, Any]:
+    """What is told of a wrong answer."""
+    answered = max(probabilities, key=probabilities.__getitem__)
+    own = probabilities.get(label, 0.0)
+    return {**about, "label": label, "answered": answered, "sure": probabilities[answered], "label_had": own}

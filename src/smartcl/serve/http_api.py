@@ -38,8 +38,8 @@ JSON, LINES = "application/json", ("application/x-ndjson", "application/jsonl", 
 SMALL_BYTES, SMALL_ROWS = 1 << 15, 32
 #: Rows that are predicted together, of as many requests as have come meanwhile.
 TOGETHER = 128
-#: Seconds for which what was found out about a model is shown to others.
-FRESH_SECONDS = 1.0
+#: Seconds for which what was found out about a model is shown to others; doubts take seconds to find.
+FRESH_SECONDS, FRESH_DOUBTS_SECONDS = 1.0, 30.0
 #: Pages that are told of news at once, and how often they are.
 MOST_WATCHERS, WATCH_SECONDS = 100, 1.0
 PAGE = {
@@ -167,12 +167,13 @@ class Service:
         return found.pop(), bare
 
     async def kept(self, what: str, key: str | None, find: Callable[[ServedModel], Any]) -> Any:
-        """What ``find`` says of a model, asked on the learner's thread at most once a second."""
+        """What ``find`` says of a model, asked on the learner's thread at most once in some seconds."""
         kept = self._kept.setdefault((what, key), Kept())
         if len(self._kept) > MOST_WATCHERS:
             self._kept = {(what, key): kept}
         now = time.monotonic()
-        if kept.answer is None or (kept.answer.done() and now - kept.at > FRESH_SECONDS):
+        fresh = FRESH_DOUBTS_SECONDS if what == "doubts" else FRESH_SECONDS
+        if kept.answer is None or (kept.answer.done() and (now - kept.at > fresh or kept.answer.exception())):
             kept.at, kept.answer = now, asyncio.ensure_future(self._found(key, find))
         return await asyncio.shield(kept.answer)
 

@@ -101,7 +101,17 @@ class Figures:
             yield "memory_samples", "Samples in memory.", len(store)
             yield "memory_bytes", "Bytes of these.", store.nbytes
             yield "memory_budget_bytes", "Bytes that these may have.", model.classifier.learner_.memory.budget.nbytes
-        for name, tally in (("answered", served.answered), ("before_learning", served.before)):
-            if tally.rows:
-                yield f"{name}_accuracy", f"Share of right answers, {name.replace('_', ' ')}.", tally.accuracy
-                yield f"{name}_log_loss", f"Mean log loss, {name.replace('_', ' ')}.", tally.log_loss
+        if served.answered.rows:
+            yield (
+                "answered_accuracy",
+                "Share of right answers, by labels that came later.",
+                served.answered.accuracy,
+            )
+            yield "answered_log_loss", "Mean log loss of these.", served.answered.log_loss
+        if model is not None and model.progress.rows and (before := model.scores_.overall).accuracy is not None:
+            yield (
+                "before_learning_accuracy",
+                "Share of right answers to rows not learned yet.",
+                before.accuracy,
+            )
+            yield "before_learning_log_loss", "Mean log loss of these.", before.log_loss

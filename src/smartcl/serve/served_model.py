@@ -16,13 +16,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from smartcl.files.answered_rows import AnsweredRows
 from smartcl.files.columns import ColumnSchema
 from smartcl.files.live import Pace
-from smartcl.files.table_model import Foretold, TableModel
+from smartcl.files.table_model import TableModel
 from smartcl.files.training import SCHEMA
 from smartcl.persistence import INDEX, only_trainer, write_file
 from smartcl.saved import Saved
-from smartcl.serve.answer_scores import AnswerScores
+from smartcl.serve.answer_scores import MISTAKES, AnswerScores, mistake
 from smartcl.serve.answering import Answering, Answers, step_of
 from smartcl.serve.bodies import Item
 from smartcl.serve.limits import Keeping, Limits
@@ -40,6 +41,8 @@ FOLDER = "serve"
 QUEUED_BODIES = 8
 #: Seconds until a save that failed is tried again.
 AGAIN_SECONDS = 5.0
+#: Newest rows of which it is known how they read: those of a whole batch that the learner answers late.
+NEWEST = 2_000
 #: Ids of rows whose label came too late, as many as are named in an answer.
 NAMED = 100
 
@@ -124,8 +127,11 @@ class ServedModel:
         self.versions = Versions(folder / FOLDER / "versions", keeping.versions)
         self.pending = PendingLabels(limits.pending_bytes, limits.pending_seconds)
         self.known = KnownIds(limits.known_ids)
-        #: Answers that were given and whose labels came later; answers of the learner before each row was learned.
-        self.answered, self.before = AnswerScores(), AnswerScores()
+        #: Answers that were given and whose labels came later.
+        self.answered = AnswerScores()
+        #: The newest rows that the learner answered wrongly before it learned them; the scores are ``model.scores_``.
+        self.mistakes: deque[Mapping[str, Any]] = deque(maxlen=MISTAKES)
+        self._newest_rows: deque[tuple[int, Mapping[str, Any]]] = deque(maxlen=NEWEST)
         self.counts = Counts()
         self.shadow = None if keeping.shadow_rows is None else ShadowScore(keeping.shadow_rows)
         #: What went wrong last, in words, by kind; what is in order again goes.
@@ -522,12 +528,10 @@ class ServedModel:
         model = self.model
         assert model is not None
         try:
-            served = (
-                None
-                if self._served is None or self._answering is None
-                else self._answering.answers([r for r, _ in rows])
-            )
-            told = model.learn(step_of(model, rows))
+            self._compare(rows)
+            first = model.progress.rows
+            self._newest_rows += [(first + place, row) for place, (row, _) in enumerate(rows)]
+            self._note_mistakes(model, model.learn(step_of(model, rows)))
         except Exception as error:
             log.exception("rows could not be learned")
             self.counts.failed += len(rows)
@@ -536,22 +540,33 @@ class ServedModel:
         self._unsaved += len(rows)
         self.counts.learned += len(rows)
         self.pace.at(self.counts.learned)
-        if told is not None:
-            self._score(rows, told, served)
         self._show()
 
-    def _score(self, rows: list[tuple[Mapping[str, Any], str]], told: Foretold, served: Answers | None) -> None:
-        """Count what was answered before these rows were learned; the shadow takes over if it is better by now."""
-        assert self.model is not None
-        names, best, better = [str(name) for name in told.classes], told.best.tolist(), False
-        version = self.model.progress.rows - len(rows)
-        for place, ((row, label), chances) in enumerate(zip(rows, told.probabilities.tolist(), strict=True)):
-            self.before.count(label, dict(zip(names, chances, strict=True)), {"row": row, "version": version})
-            if self.shadow is not None and served is not None:
-                better |= self.shadow.count(served.best(place) == label, str(best[place]) == label)
+    def _compare(self, rows: list[tuple[Mapping[str, Any], str]]) -> None:
+        """Ask both models before the shadow learns these rows; it takes over if it is better by now."""
+        model, served = self.model, self._answering
+        if self.shadow is None or model is None or served is None or self._served is None:
+            return
+        given = [row for row, _ in rows]
+        old, new, better = served.answers(given), Answering(model).answers(given), False
+        for place, (_, label) in enumerate(rows):
+            better |= self.shadow.count(old.best(place) == label, new.best(place) == label)
         if better:
             self._serve_as_it_is()
             self.counts.take_overs += 1
+
+    def _note_mistakes(self, model: TableModel, answered: Sequence[AnsweredRows]) -> None:
+        """Keep the rows that were answered wrongly before they were learned."""
+        classes, rows = model.classes, dict(self._newest_rows)
+        for batch in answered:
+            if batch.probabilities is None:
+                continue
+            best = batch.probabilities.argmax(axis=1).tolist()
+            for place, (column, label) in enumerate(zip(best, batch.labels, strict=True)):
+                if classes[column] != label and batch.first + place in rows:
+                    chances = dict(zip(classes, batch.probabilities[place].tolist(), strict=False))
+                    about = {"row": rows[batch.first + place], "version": batch.first}
+                    self.mistakes.append(mistake(label, chances, about))
 
     def _serve_as_it_is(self) -> None:
         """Answer by a copy of the model that learns, as it is now; the copy before stays until the next save."""
@@ -567,7 +582,7 @@ class ServedModel:
         self.model = loaded
         saved = Saved(loaded.classifier._companions, "state.companions").part(PART)
         self.known.load_state_dict(saved.part("known"))
-        self.before = AnswerScores.from_state(saved.part("before"))
+        self.mistakes.clear()
         if self.shadow is not None:
             self._serve_as_it_is()
         self._unsaved += 1
@@ -585,7 +600,6 @@ class ServedModel:
             "known": self.known.state_dict(),
             "pending": self.pending.state_dict(),
             "answered": self.answered.state_dict(),
-            "before": self.before.state_dict(),
             "shadow": None if self.shadow is None or served is None else {**asdict(self.shadow), "version": served},
         }
 
@@ -594,10 +608,7 @@ class ServedModel:
         place = saved.part("place")
         self.known.load_state_dict(saved.part("known"))
         self.pending.load_state_dict(saved.part("pending"))
-        self.answered, self.before = (
-            AnswerScores.from_state(saved.part("answered")),
-            AnswerScores.from_state(saved.part("before")),
-        )
+        self.answered = AnswerScores.from_state(saved.part("answered"))
         if self.shadow is not None and saved.has("shadow"):
             self.shadow.load_state_dict(saved.part("shadow"))
             self._served = TableModel.load(self._served_folder(saved.part("shadow").whole("version", 0)))

@@ -125,7 +125,6 @@ function legend(names) {
 function showAccuracy() {
   const scores = latest.scores[shown], spans = scores.over_time;
   if (!spans.length) { place("accuracy").replaceChildren(make("p", "no labels yet")); return; }
-  const offset = shown === "before_learning" ? Math.max(0, (latest.model ? latest.model.rows : 0) - scores.rows) : 0;
   const [width, height, left, bottom] = [560, 240, 48, 26];
   const svg = make("svg", null, { viewBox: `0 0 ${width} ${height}`, role: "img" });
   svg.append(drawn("title", {}, `accuracy ${percent(scores.accuracy)} of ${number(scores.rows)} rows`));
@@ -135,7 +134,7 @@ function showAccuracy() {
   const y = (share) => (height - bottom) * (1 - share) + 8 * share;
   if (shown === "before_learning" && latest.model) {
     for (const change of latest.model.changes) {
-      const at = x(change.row - offset);
+      const at = x(change.row);
       const line = drawn("line", { x1: at, x2: at, y1: 8, y2: height - bottom, stroke: "var(--change)", "stroke-width": 2 });
       line.append(drawn("title", {}, `${change.kind} at row ${number(change.row)}`));
       svg.append(line, drawn("text", { x: Math.min(at + 4, width - 60), y: 18 }, change.kind));
@@ -146,8 +145,8 @@ function showAccuracy() {
     svg.append(drawn("polyline", { points, fill: "none", stroke: `var(${colours[name]})`, "stroke-width": name === "model" ? 2.5 : 1.8, "stroke-dasharray": dashes[name] }));
     if (spans.length === 1) svg.append(drawn("circle", { cx: x(spans[0].rows), cy: y(spans[0][name]), r: 3, fill: `var(${colours[name]})` }));
   }
-  svg.append(drawn("text", { x: left, y: height - 6 }, `row ${number(offset)}`));
-  svg.append(drawn("text", { x: width - 8, y: height - 6, "text-anchor": "end" }, `row ${number(offset + last)}`));
+  svg.append(drawn("text", { x: left, y: height - 6 }, `row 1`));
+  svg.append(drawn("text", { x: width - 8, y: height - 6, "text-anchor": "end" }, `row ${number(last)}`));
   place("accuracy").replaceChildren(svg, legend(["model", "majority", "last_label"]));
 }
 
@@ -226,11 +225,11 @@ function showMistakes(scores) {
 
 async function showDoubts() {
   try {
-    const { doubts, asked: looked } = await askJson("/doubts");
+    const { doubts, asked: looked, doubted } = await askJson("/doubts");
     const rows = doubts.map((each) => make("tr", [
       make("td", each.label), make("td", percent(each.label_has), { class: "number" }), make("td", each.likely),
-      make("td", percent(each.likely_has), { class: "number" }), make("td", told(each.row), { class: "row" })]));
-    place("doubts").replaceChildren(make("p", `${number(doubts.length)} of ${number(looked)} remembered rows`),
+      make("td", percent(each.likely_has), { class: "number" }), make("td", each.row ? told(each.row) : each.id, { class: "row" })]));
+    place("doubts").replaceChildren(make("p", `${number(doubted)} of ${number(looked)} remembered rows`),
       rows.length ? table(["label", "it has", "more likely", "that has", "row"], rows) : make("p", "no label is doubtful"));
   } catch (error) { place("doubts").replaceChildren(make("p", error.message)); }
 }
