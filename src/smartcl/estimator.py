@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,6 +14,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from smartcl.columns.gaps import gaps_of
+from smartcl.columns.row_encoder import FeatureNames
 from smartcl.data.batch import Batch, Ints, Rows
 from smartcl.data.spec import InputSpec
 from smartcl.encoding import Encoder, Encoding, encoded
@@ -42,15 +44,14 @@ from smartcl.learners.names import USUAL_METHOD
 from smartcl.learners.state_size import StateSize
 from smartcl.learners.stream_learner import StreamLearner
 from smartcl.memory.schematic_memory import SchematicMemory
-from smartcl.memory.store import SampleStore
 from smartcl.network.torch_optim import MakeOptimizer
 from smartcl.network.wrapped import Augment, ModuleSource
-from smartcl.saved_estimator import SavedEstimator
 from smartcl.settings import shown
+from smartcl.table_door import TableDoor
 from smartcl.verbose import RowsLearned
 
 
-class SmartClassifier(ClassifierMixin, SavedEstimator):  # type: ignore[misc]
+class SmartClassifier(ClassifierMixin, TableDoor):  # type: ignore[misc]
     """A classifier that learns from a stream in a memory of a fixed number of bytes.
 
     ``memory`` is a size (``"1MB"``), a number of bytes, or ``"300 samples"``: that many full samples' bytes.
@@ -157,6 +158,9 @@ class SmartClassifier(ClassifierMixin, SavedEstimator):  # type: ignore[misc]
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> SmartClassifier:
         """Forget everything, then learn these rows in random order, once."""
         with self._one_at_a_time():
+            if self._takes_table(X, anew=True):
+                self._learn_table(X, Given(y, None, sample_weight), check_random_state(self.random_state), anew=True)
+                return self
             draft, taken = self._drafted(X, y)
             weight = sample_weight_asked(sample_weight, len(taken.labels))
             rng = check_random_state(self.random_state)
@@ -179,7 +183,10 @@ class SmartClassifier(ClassifierMixin, SavedEstimator):  # type: ignore[misc]
         ``ids`` are kept beside the rows, eight bytes each, so that ``forget`` can find them: with all calls or none.
         """
         with self._one_at_a_time():
-            if self.__sklearn_is_fitted__():
+            if self._takes_table(X):
+                given = Given(y, classes, sample_weight, ids)
+                self._learn_table(X, given, check_random_state(self.random_state))
+            elif self.__sklearn_is_fitted__():
                 self._go_on(X, Given(y, classes, sample_weight, ids))
             else:
                 self._begin(X, Given(y, classes, sample_weight, ids))
@@ -217,13 +224,12 @@ class SmartClassifier(ClassifierMixin, SavedEstimator):  # type: ignore[misc]
     def memory_(self) -> SchematicMemory:
         """What is remembered, and what it costs; ``export()`` shows the samples themselves."""
         fitted = self._known("memory_")
-        names = getattr(self, "feature_names_in_", None)
-        return fitted.learner.memory.named(fitted.names, None if names is None else names.tolist())
+        return fitted.learner.memory.named(fitted.names, self._feature_names(fitted))
 
     @property
     def model_(self) -> StateSize:
         """The bytes of the whole state, by part: of the memory, of each member or network, of scales and weights."""
-        return StateSize(self._known("model_").learner.bytes_by_part)
+        return StateSize(self._known("model_").bytes_by_part)
 
     def forget(self, ids: ArrayLike | Iterable[Any], retrain_from_memory: bool = False) -> int:
         """Remove the samples with these ids from memory, for good; how many there were.
@@ -232,24 +238,17 @@ class SmartClassifier(ClassifierMixin, SavedEstimator):  # type: ignore[misc]
         keep what the samples taught them: with ``retrain_from_memory`` they begin anew from the samples left, from the
         same ``random_state``, and classes of which none is left go, unless they were given as ``classes``.
         """
-        return self._forget(ids, retrain_from_memory)
-
-    def _forget(
-        self,
-        ids: ArrayLike | Iterable[Any],
-        retrain: bool,
-        renewed: Callable[[SampleStore], Callable[[Rows], Rows]] = lambda store: lambda rows: rows,
-    ) -> int:
-        """The same; from what is left, ``renewed`` makes what changes rows to how they would be encoded now."""
         check_is_fitted(self)
         with self._one_at_a_time():
             fitted = self._fitted
             with fitted.learner.all_or_nothing():
                 count = forget_samples(fitted.learner, ids_of(ids))
                 left = fitted
-                if retrain:  # a seed of the learner's would depend on what is forgotten
+                if retrain_from_memory:  # a seed of the learner's would depend on what is forgotten
                     seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-                    left = fitted.relearned(self.batch_size, seed, renewed(fitted.learner.memory.store))
+                    left = fitted.relearned(self.batch_size, seed)
+                elif count:
+                    left = fitted.without_lost_numbers()
             self._fitted = left
         return count
 
@@ -328,10 +327,18 @@ class SmartClassifier(ClassifierMixin, SavedEstimator):  # type: ignore[misc]
     def _probabilities(self, X: ArrayLike) -> tuple[NDArray[np.float64], Labels]:
         """Probabilities, and the label of each column."""
         check_is_fitted(self)
+        rows = self._encoded_table(X).x if self._takes_table(X) else self._rows_given(X)
+        return self._probabilities_of(rows)
+
+    def _rows_given(self, X: ArrayLike) -> Rows:
+        """Rows of numbers to predict, checked."""
         with one_line():
             flat, shape = flat_rows(encoded(self._fitted.encoding, self.encoder, X))
-            rows = rows_of(validate_data(self, flat, accept_sparse="csr", reset=False))
+            flat = validate_data(self, flat, accept_sparse="csr", reset=False, ensure_all_finite=self._may_miss)
             check_shape(shape, self._fitted.built.spec)
+            return rows_of(self._fitted.without_gaps(flat))
+
+    def _probabilities_of(self, rows: Rows) -> tuple[NDArray[np.float64], Labels]:
         raw = self._fitted.learner.predict_proba(rows).double()
         names = self._fitted.names[: raw.shape[1]]  # asked for after the answer: never fewer than its columns
         return (raw / raw.sum(dim=1, keepdim=True)).numpy(), names
@@ -351,14 +358,36 @@ class SmartClassifier(ClassifierMixin, SavedEstimator):  # type: ignore[misc]
         with one_line():
             flat, shape = flat_rows(encoded(encoding, self.encoder, X))
             check_endings(y)
-            flat, y = validate_data(model, flat, as_array(y), accept_sparse="csr", reset=reset)
+            checked = {"accept_sparse": "csr", "reset": reset, "ensure_all_finite": self._may_miss}
+            flat, y = validate_data(model, flat, as_array(y), **checked)
             check_classification_targets(y)
-            return Taken(rows_of(flat), labels_of(np.asarray(y)), shape, encoding)
+            gaps = gaps_of(flat) if reset else None
+            filled = flat if gaps is None else gaps.filled(flat)
+            filled = filled if reset else self._fitted.without_gaps(flat)
+            return Taken(rows_of(filled), labels_of(np.asarray(y)), shape, encoding, gaps)
+
+    @property
+    def _may_miss(self) -> bool | str:
+        """What scikit-learn's check asks of values: of an encoder's vectors none is missing."""
+        return "allow-nan" if self.encoder is None else True
 
     def _new(self, taken: Taken, classes: Labels, rng: np.random.RandomState, fixed: bool) -> Fitted:
-        built = self._asked(spec_of(taken.rows, len(classes), taken.shape))
-        learner = built.learner(int(rng.randint(2**31 - 1)))
-        return Fitted(learner, classes, fixed, built, encoding=taken.encoding)
+        fitted = self._begun(spec_of(taken.rows, len(classes), taken.shape), classes, fixed, rng)
+        return replace(fitted, encoding=taken.encoding, gaps=taken.gaps)
+
+    def _begun(self, spec: InputSpec, classes: Labels, fixed: bool, rng: np.random.RandomState) -> Fitted:
+        """A learner that has seen nothing."""
+        built = self._asked(spec)
+        return Fitted(built.learner(int(rng.randint(2**31 - 1))), classes, fixed, built)
+
+    def _feature_names(self, fitted: Fitted) -> Sequence[str] | None:
+        """What the learner's features are called, if that is known."""
+        if fitted.columns is not None:
+            return FeatureNames(fitted.columns)
+        names = getattr(self, "feature_names_in_", None)
+        if names is None or fitted.gaps is None:
+            return None if names is None else [str(name) for name in names]
+        return [*names, *(f"{names[column]} is missing" for column in fitted.gaps.says)]
 
     def _asked(self, spec: InputSpec) -> Built:
         """What a learner would be made from now."""
@@ -368,4 +397,5 @@ class SmartClassifier(ClassifierMixin, SavedEstimator):  # type: ignore[misc]
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
         return tags

@@ -11,8 +11,13 @@ from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
+from smartcl.columns.column_schema import ColumnSchema
+from smartcl.columns.gaps import FIRST_ROWS, Gaps, means
+from smartcl.columns.renewal import Renewal
+from smartcl.columns.row_encoder import RowEncoder
 from smartcl.data.batch import Rows
 from smartcl.data.spec import InputSpec
 from smartcl.encoding import Encoding
@@ -21,6 +26,7 @@ from smartcl.learners.forgetting import relearn
 from smartcl.learners.learner_state import MOST_CLASSES
 from smartcl.learners.methods import check_registered, method_of, registered_name
 from smartcl.learners.stream_learner import StreamLearner
+from smartcl.memory.export import stored_rows
 from smartcl.references import saved_code
 from smartcl.saved import Saved
 from smartcl.settings import as_given, shown
@@ -126,6 +132,7 @@ class Taken(NamedTuple):
     labels: Labels
     shape: tuple[int, ...] | None
     encoding: Encoding | None
+    gaps: Gaps | None = None
 
 
 @dataclass(frozen=True)
@@ -133,7 +140,8 @@ class Fitted:
     """A learner, the label of each of its outputs, and whether there may be more of them.
 
     ``companions`` are what others keep in the same folder, such as an event model's calibration: carried along.
-    ``encoding`` is the encoder in front, if there is one.
+    ``encoding`` is the encoder in front, if there is one; ``columns`` makes rows of tables, ``gaps`` fills in what is
+    missing from arrays.
     """
 
     learner: StreamLearner
@@ -142,6 +150,21 @@ class Fitted:
     built: Built
     companions: Mapping[str, Any] = field(default_factory=dict)
     encoding: Encoding | None = None
+    columns: RowEncoder | None = None
+    gaps: Gaps | None = None
+
+    @property
+    def n_columns(self) -> int:
+        """How many columns the rows have that an estimator is given."""
+        if self.columns is not None:
+            return len(self.columns.schema.columns)
+        return self.built.spec.n_features - (0 if self.gaps is None else len(self.gaps.says))
+
+    @property
+    def bytes_by_part(self) -> dict[str, int]:
+        """Of the learner, and of what is known of the columns of tables."""
+        parts = dict(self.learner.bytes_by_part)
+        return parts if self.columns is None else {**parts, "names and words": self.columns.nbytes}
 
     def registered(self) -> Fitted:
         """The same, to be found again by another process, or a ``ValueError``."""
@@ -154,19 +177,56 @@ class Fitted:
             known = self.names.tolist()
             raise ValueError(f"y contains labels outside classes: {shown(strangers.tolist())} not in {shown(known)}")
 
-    def relearned(self, batch_size: int, seed: int, changed: Callable[[Rows], Rows] = lambda rows: rows) -> Fitted:
+    def relearned(self, batch_size: int, seed: int) -> Fitted:
         """A learner that has seen nothing but what the memory holds; what it was told it is told again.
 
-        Classes of which no sample is left go, unless they were given as all there will ever be. ``changed`` are the
-        rows as they would be encoded now.
+        Classes of which no sample is left go, unless they were given as all there will ever be. Rows are what they
+        would be, encoded by what is known of the stored ones alone.
         """
         store = self.learner.memory.store
         left = np.arange(len(self.names)) if self.fixed or not len(store) else np.unique(store.labels)
         built = replace(self.built, spec=replace(self.built.spec, n_classes=len(left)))
         learner, told = built.learner(seed), self.learner.class_weight
         learner.class_weight = tuple(told[label] for label in left) if isinstance(told, tuple) else told
+        again, changed = self._encoded_anew(stored_rows(store, np.arange(len(store))))
         relearn(learner, store, batch_size, left.astype(np.int64), changed)
-        return replace(self, learner=learner, names=self.names[left], built=built)
+        return replace(again, learner=learner, names=self.names[left], built=built)
+
+    def _encoded_anew(self, stored: Rows) -> tuple[Fitted, Callable[[Rows], Rows]]:
+        """With an encoder that knows the stored rows alone; and what changes rows to those that it would make."""
+        if self.columns is not None:
+            renewal = Renewal.of(self.columns, stored)
+            return replace(self, columns=renewal.after), renewal.rows
+        if self.gaps is not None and isinstance(stored, torch.Tensor):
+            before = self.gaps
+            after = replace(before, fill=means(before.opened(stored.numpy().astype(np.float32))))
+            return replace(self, gaps=after), lambda rows: torch.from_numpy(
+                after.filled(before.opened(np.asarray(rows, dtype=np.float32)))
+            )
+        return self, lambda rows: rows
+
+    def without_lost_numbers(self) -> Fitted:
+        """Without the names of numbered features that no stored sample has any more."""
+        if self.columns is None or not self.columns.schema.sparse:
+            return self
+        rows = self.learner.memory.store.gather(np.arange(len(self.learner.memory)), missing=False).x
+        columns = self.columns.copy()
+        columns.book.keep([] if isinstance(rows, torch.Tensor) else np.unique(rows.indices).tolist())
+        return replace(self, columns=columns)
+
+    def without_gaps(self, X: Any) -> Any:
+        """Rows of an array with what stands for missing values; in a column that never had one, the stored mean."""
+        if not isinstance(X, np.ndarray):
+            return X
+        if self.gaps is not None:
+            return self.gaps.filled(X)
+        if X.dtype.kind != "f" or not np.isnan(X).any():
+            return X
+        store = self.learner.memory.store
+        rows = stored_rows(store, np.arange(max(0, len(store) - FIRST_ROWS), len(store)))
+        known = rows.numpy().astype(np.float32) if isinstance(rows, torch.Tensor) else rows.toarray()
+        fill = means(known) if len(store) else np.zeros(X.shape[1], np.float32)
+        return Gaps(fill, np.zeros(0, np.int64)).filled(X)
 
     @property
     def classes(self) -> Labels:
@@ -184,6 +244,8 @@ class Fitted:
             "learner": self.learner.state_dict(),
             "companions": dict(self.companions),
             "encoding": None if self.encoding is None else self.encoding.state_dict(),
+            "columns": None if self.columns is None else _columns_state(self.columns),
+            "gaps": None if self.gaps is None else self.gaps.state_dict(),
         }
 
     @classmethod
@@ -200,7 +262,10 @@ class Fitted:
         if len(names) != learner.spec.n_classes:
             saved.refuse("classes", f"must be {learner.spec.n_classes} labels, are {len(names)}")
         encoding = Encoding.from_state(saved.part("encoding")) if saved.has("encoding") else None
-        return cls(learner, names, saved.flag("fixed_classes"), built, saved.entries("companions"), encoding)
+        companions, fixed = saved.entries("companions"), saved.flag("fixed_classes")
+        columns = _saved_columns(saved.part("columns"), built) if saved.has("columns") else None
+        gaps = Gaps.from_state(saved.part("gaps"), built.spec.n_features) if saved.has("gaps") else None
+        return cls(learner, names, fixed, built, companions, encoding, columns, gaps)
 
 
 def check_endings(labels: Any) -> None:
@@ -244,6 +309,19 @@ def positions(classes: Labels, labels: Labels) -> NDArray[np.int64]:
     order = np.argsort(classes, kind="stable")
     found: NDArray[np.int64] = order[np.searchsorted(classes, labels, sorter=order)]
     return found
+
+
+def _columns_state(columns: RowEncoder) -> dict[str, Any]:
+    return {"schema": columns.schema.as_dict(), **columns.state_dict()}
+
+
+def _saved_columns(saved: Saved, built: Built) -> RowEncoder:
+    schema = ColumnSchema.from_state(saved.part("schema"))
+    if schema.n_features != built.spec.n_features or schema.sparse != built.spec.sparse:
+        saved.refuse("schema", f"must make {built.spec.n_features} features")
+    columns = RowEncoder(schema)
+    columns.load_state_dict(saved)
+    return columns
 
 
 def _saved_shape(spec: Saved) -> tuple[int, ...] | None:

@@ -54,6 +54,11 @@ class SavedEstimator(BaseEstimator):  # type: ignore[misc]
     def to_torch(self) -> PlainNetwork:
         """A plain PyTorch module from raw rows to probabilities, columns as in ``classes_``; it shares nothing."""
         check_is_fitted(self)
+        if self._fitted.columns is not None or self._fitted.gaps is not None:
+            raise ValueError(
+                "rows of a table, or with missing values, do not go by themselves: a plain module takes whole rows of "
+                "numbers; TableModel.to_torch takes a table of numbers"
+            )
         with self._fitted.learner.finished() as learner:
             return learner.as_module()
 
@@ -95,7 +100,7 @@ class SavedEstimator(BaseEstimator):  # type: ignore[misc]
     def _from_state(cls, saved: Saved) -> Self:
         model = cls(**loaded_arguments(saved, cls().get_params()))
         fitted = Fitted.from_state(saved)
-        model.n_features_in_ = fitted.built.spec.n_features
+        model.n_features_in_ = fitted.n_columns
         names = saved.optional_items("feature_names")
         if names is not None:
             if len(names) != model.n_features_in_ or not all(isinstance(name, str) for name in names):

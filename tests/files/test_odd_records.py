@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from smartcl import SmartClassifier, TableModel, train_stream
+from smartcl.columns.column_schema import read_schema
 from smartcl.files import csv_records as module
-from smartcl.files.columns import read_schema
 from smartcl.files.csv_records import csv_records
 from smartcl.files.forgetting import forget_in_folder, ids_in_file
 from smartcl.files.json_records import flattened, json_records

@@ -13,11 +13,11 @@ import pytest
 
 from files.made_tables import QUICK, csv_text, mixed_rows, text_rows, write_csv
 from smartcl import TableModel, train_stream
+from smartcl.columns.recognise import Told, recognised
+from smartcl.columns.records import Records
+from smartcl.columns.row_encoder import Encoder, Odd
 from smartcl.files import csv_records
-from smartcl.files.encoder import Encoder, Odd
 from smartcl.files.file_source import FileSource, format_told
-from smartcl.files.recognise import Told, recognised
-from smartcl.files.records import Records
 from smartcl.files.steps import first_rows, steps
 
 ROWS = mixed_rows(260)

@@ -16,7 +16,7 @@ from smartcl.cli.passed_over import passed_over_lines
 from smartcl.cli.status_line import StatusLine
 from smartcl.cli.usage import Interrupted, arguments_checked, assignments, json_text, one_thread
 from smartcl.cli.visible import tell
-from smartcl.files.hashed_width import MOST_WIDTH, USUAL_WIDTH
+from smartcl.columns.hashed_width import MOST_WIDTH, USUAL_WIDTH
 from smartcl.learners.names import USUAL_METHOD
 from smartcl.memory import format_bytes
 
@@ -60,10 +60,10 @@ def train(
 ) -> None:
     """Learn the rows of files in one pass, in a memory of a fixed number of bytes; stop and go on at any time."""
     with loading():
+        from smartcl.columns.column_schema import CATEGORY, DATE, IGNORED, NUMBER, TEXT, read_schema
+        from smartcl.columns.recognise import Told
         from smartcl.estimator import SmartClassifier
-        from smartcl.files.columns import CATEGORY, DATE, IGNORED, NUMBER, TEXT, read_schema
         from smartcl.files.file_source import FileSource
-        from smartcl.files.recognise import Told
         from smartcl.files.summary import summary
         from smartcl.files.table_model import TableModel
         from smartcl.files.training import Checkpoints, Training, check_out

@@ -13,11 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from smartcl.columns.recognise import Told
+from smartcl.columns.row_encoder import RowEncoder, TableRows
 from smartcl.compat.name_slots import NameSlots
 from smartcl.estimator import SmartClassifier
-from smartcl.files.recognise import Told
 from smartcl.files.sources import source_of
-from smartcl.files.table_model import TableModel
+from smartcl.files.table_model import TableModel, as_given
 from smartcl.files.training import Training
 
 try:
@@ -94,6 +95,9 @@ class FromRiver:
     def __init__(self, model: Any, batch_size: int = 50) -> None:
         self.model, self.batch_size = model, batch_size
         self.classes_: NDArray[Any] = np.zeros(0)
+        self.columns_: RowEncoder | None = None
+        #: Labels in the order in which they came: what is known of names goes by it.
+        self._order: list[Any] = []
 
     def __sklearn_is_fitted__(self) -> bool:
         return len(self.classes_) > 0
@@ -101,13 +105,26 @@ class FromRiver:
     def partial_fit(self, X: Any, y: NDArray[Any], ids: object = None) -> FromRiver:
         """Learn row by row."""
         y = np.asarray(y)
+        if isinstance(X, TableRows):
+            return self._learn_table(X, y)
         for row, label in zip(_dicts(X), y.tolist(), strict=True):
             self.model.learn_one(row, label)
         self.classes_ = np.unique(np.concatenate([self.classes_, y])) if len(self.classes_) else np.unique(y)
         return self
 
+    def _learn_table(self, table: TableRows, y: NDArray[Any]) -> FromRiver:
+        """Learn the rows of a table, and then what they tell of their names."""
+        self.columns_ = table.encoder if self.columns_ is None else self.columns_
+        found = table.taken(self.columns_, np.arange(len(table)))
+        self.partial_fit(as_given(found.x), y)
+        self._order += [label for label in dict.fromkeys(y.tolist()) if label not in self._order]
+        self.columns_.learn(found, np.array([self._order.index(label) for label in y.tolist()]))
+        return self
+
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """The probability of each class; of a row about which the model says nothing, equal ones."""
+        if isinstance(X, TableRows) and self.columns_ is not None:
+            X = as_given(X.taken(self.columns_, np.arange(len(X))).x)
         known = self.classes_.tolist()
         found = [self.model.predict_proba_one(row) for row in _dicts(X)]
         table = np.array([[each.get(label, 0.0) for label in known] for each in found]).reshape(-1, len(known))

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from smartcl.files.encoder import Odd
+from smartcl.columns.row_encoder import Odd
 from smartcl.files.sources import Source
 from smartcl.files.steps import steps
 from smartcl.files.stream_scores import StreamScores
-from smartcl.files.table_model import TableModel, as_given
+from smartcl.files.table_model import TableModel
 
 
 @dataclass
@@ -30,11 +30,11 @@ def evaluate(model: TableModel, source: Source, frozen: bool) -> Evaluation:
             found.skipped[why] = found.skipped.get(why, 0) + count
         if not len(step.rows):
             continue
-        x = as_given(model.encoder.encode(step.rows, found.odd))
+        table = model.rows(step.rows, found.odd)
         labels = [str(label) for label in step.rows.labels]
-        found.scores.add(labels, model.classes, model.classifier.predict_proba(x))
+        found.scores.add(labels, model.classes, model.classifier.predict_proba(table))
         if not frozen:
-            model.classifier.partial_fit(x, np.array(labels), ids=step.rows.ids)
+            model.classifier.partial_fit(table, np.array(labels), ids=step.rows.ids)
     if not found.scores.rows:
         raise ValueError(f"no row of {', '.join(source.inputs)} has a label {model.schema.label!r} to compare with")
     return found

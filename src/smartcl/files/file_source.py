@@ -8,14 +8,15 @@ from pathlib import Path
 
 import numpy as np
 
-from smartcl.files.arrow_records import parquet_blocks
+from smartcl.columns.records import Records, Wanted
+from smartcl.files.blocks import Block, Mark
 from smartcl.files.byte_streams import Beginning, ByteStream, check_input, is_pipe, opened
 from smartcl.files.csv_records import csv_records, delimiter_of, header_of
 from smartcl.files.formats import CSV, ENDINGS, FORMATS, JSONL, LIBSVM, PACKED, PARQUET
 from smartcl.files.json_records import json_records
 from smartcl.files.libsvm_records import LOOKS_LIKE, libsvm_records
+from smartcl.files.parquet_blocks import parquet_blocks
 from smartcl.files.pieces import LONGEST_RECORD, Piece, pieces, record_end
-from smartcl.files.records import Block, Mark, Records, Wanted
 
 UTF16 = (b"\xff\xfe", b"\xfe\xff")
 

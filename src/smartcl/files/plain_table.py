@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from smartcl.files.columns import NUMBER, TRUTH, ColumnSchema
+from smartcl.columns.column_schema import NUMBER, TRUTH, ColumnSchema
 from smartcl.network.onnx_graph import INPUT, Graph
 from smartcl.network.plain import PlainNetwork
 

@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
-from smartcl.data.batch import Rows
+from smartcl.columns.column_schema import ColumnSchema
+from smartcl.columns.records import Records
+from smartcl.columns.row_encoder import Odd, Parsed, RowEncoder, TableRows
+from smartcl.columns.values import name_of
 from smartcl.estimator import SmartClassifier
 from smartcl.files.ages import Ages
-from smartcl.files.columns import ColumnSchema
-from smartcl.files.encoder import Encoder, Odd
+from smartcl.files.blocks import Block
 from smartcl.files.plain_table import PlainTable
 from smartcl.files.progress import Progress
-from smartcl.files.records import Block, Records
-from smartcl.files.renewal import Renewal
 from smartcl.files.sources import Source, source_of
 from smartcl.files.steps import Step
-from smartcl.memory.export import Names, export, stored_rows
-from smartcl.memory.store import SampleStore
 from smartcl.saved import Saved
 
 #: Under this name the folder holds what a table's model has beside a classifier.
@@ -51,13 +48,21 @@ class Answered:
 class TableModel:
     """Learns rows of a table and predicts the label of others; ``smartcl.train_stream`` makes one.
 
-    ``classifier`` is the ``SmartClassifier`` that learns features, ``encoder`` makes them of columns.
+    ``classifier`` is the ``SmartClassifier`` that learns rows, and encodes them too; ``start`` is the encoder to begin
+    with. Beside it stands how far files were read, and how good the answers were on the way.
     """
 
     classifier: SmartClassifier
-    encoder: Encoder
+    start: RowEncoder
     progress: Progress = field(default_factory=Progress)
     ages: Ages = field(default_factory=Ages)
+
+    @property
+    def encoder(self) -> RowEncoder:
+        """What makes rows of numbers, with all that was learned of names and words."""
+        begun = self.classifier.__sklearn_is_fitted__()
+        found = self.classifier.columns_ if begun else None
+        return self.start if found is None else found
 
     @property
     def schema(self) -> ColumnSchema:
@@ -73,12 +78,12 @@ class TableModel:
         if not len(rows):
             progress.pass_over(step)
             return
-        x = as_given(self.encoder.encode(rows, odd))
         labels = np.array(rows.labels, dtype=str)
         begun = self.classifier.__sklearn_is_fitted__()
-        right = int((self.classifier.predict(x) == labels).sum()) if begun else 0
+        table = self.rows(rows, odd)
+        right = int((self.classifier.predict(table) == labels).sum()) if begun else 0
         late = np.setdiff1d(labels, self.classifier.classes_).tolist() if begun else []
-        self.classifier.partial_fit(x, labels, ids=rows.ids)
+        self.classifier.partial_fit(table, labels, ids=rows.ids)
         progress.late_classes.update(dict.fromkeys(late, progress.rows))
         progress.odd.add(odd)
         progress.pass_over(step)
@@ -86,34 +91,53 @@ class TableModel:
         self.ages = Ages(held=None) if seen is None else self.ages.after(seen, progress.rows)
         progress.count(len(rows), len(rows) * begun, right)
 
+    def rows(self, parsed: Parsed, odd: Odd | None = None) -> TableRows:
+        """Rows as the classifier takes them, encoded by what is known today; what was odd about them is counted."""
+        encoder = self.encoder
+        return TableRows(parsed, encoder, encoder.encoded(parsed, odd))
+
+    def learn_one(self, x: Mapping[Any, Any], y: Any) -> None:
+        """Learn one row, a dict of raw columns; labels of a table are texts."""
+        label = name_of(y)
+        if label is None:
+            raise ValueError(f"a row to learn must have a label, got {y!r}")
+        begun = self.classifier.__sklearn_is_fitted__()
+        table = self._row(x)
+        right = begun and self.classifier.predict(table)[0] == label
+        self.classifier.partial_fit(table, [label])
+        self.progress.count(1, int(begun), int(right))
+
+    def predict_proba_one(self, x: Mapping[Any, Any]) -> dict[str, float]:
+        """The probability of each class for one row, a dict of raw columns; none before the first row was learned."""
+        if not self.classifier.__sklearn_is_fitted__():
+            return {}
+        found = self.classifier.predict_proba(self._row(x))[0].tolist()
+        return dict(zip(self.classes, found, strict=True))
+
+    def predict_one(self, x: Mapping[Any, Any]) -> str | None:
+        """The most likely label of one row; None before the first row was learned."""
+        found = self.predict_proba_one(x)
+        return max(found, key=found.__getitem__) if found else None
+
+    def _row(self, x: Mapping[Any, Any]) -> TableRows:
+        encoder = self.encoder
+        return TableRows(None, encoder, encoder.row(x))
+
     def forget(self, ids: list[str], retrain_from_memory: bool = False) -> int:
         """Forget samples by their ids, as ``SmartClassifier.forget``; how old the others are is not known any more.
 
-        Words and names that no sample left has are forgotten too. With ``retrain_from_memory`` so are fill values and
-        categories, and the counts of rows and of right predictions begin anew.
+        With ``retrain_from_memory`` the counts of rows and of right predictions begin anew.
         """
-        renewal: Renewal | None = None
-
-        def renewed(store: SampleStore) -> Callable[[Rows], Rows]:
-            nonlocal renewal
-            renewal = Renewal.of(self.encoder, stored_rows(store, np.arange(len(store))))
-            return renewal.rows
-
-        count = self.classifier._forget(ids, retrain_from_memory, renewed)
+        count = self.classifier.forget(ids, retrain_from_memory)
         if count or retrain_from_memory:
             self.ages = Ages(held=None)
-        if renewal is not None:
-            self.encoder, self.progress = renewal.after, self.progress.begun_anew(len(self.classifier.memory_))
-        elif count and self.schema.sparse:
-            store = self.classifier.memory_.store
-            rows = store.gather(np.arange(len(store)), missing=False).x
-            self.encoder.book.keep([] if isinstance(rows, torch.Tensor) else np.unique(rows.indices).tolist())
+        if retrain_from_memory:
+            self.progress = self.progress.begun_anew(len(self.classifier.memory_))
         return count
 
     def export(self, path: str | os.PathLike[str] | None = None) -> Any:
-        """What is remembered, as ``memory_.export``, with features by the names of their columns and words."""
-        names = EncodedNames(self.classifier.classes_, encoder=self.encoder)
-        return export(self.classifier.memory_.store, names, path)
+        """What is remembered, as ``memory_.export``, with features by the names of their columns."""
+        return self.classifier.memory_.export(path)
 
     def answers(self, source: Source | Any, odd: Odd | None = None) -> Iterator[Answered]:
         """The model's answers to all rows of a source, block by block; it learns nothing."""
@@ -132,8 +156,8 @@ class TableModel:
         rows = self.encoder.parse(records)
         found = [np.zeros((0, len(self.classes)))]
         for begin in range(0, len(rows), PREDICT_ROWS):
-            x = self.encoder.encode(rows.take(slice(begin, begin + PREDICT_ROWS)), odd)
-            found.append(self.classifier.predict_proba(as_given(x)))
+            table = self.rows(rows.take(slice(begin, begin + PREDICT_ROWS)), odd)
+            found.append(self.classifier.predict_proba(table))
         ids = None if self.schema.id is None else list(records.columns.get(self.schema.id, [None] * len(rows)))
         return Answered(records, list(rows.labels), ids, self.classes, np.concatenate(found))
 
@@ -156,8 +180,6 @@ class TableModel:
     def save(self, folder: str | os.PathLike[str], only: bool = False) -> None:
         """Write all that the future depends on, atomically; the state before is kept beside it unless ``only``."""
         state = {
-            "schema": self.schema.as_dict(),
-            "encoder": self.encoder.state_dict(),
             "progress": self.progress.state_dict(),
             "ages": self.ages.state_dict(),
         }
@@ -175,26 +197,10 @@ class TableModel:
             raise ValueError(f"the model in {folder} was not trained on the columns of a table")
         try:
             saved = Saved(companions, "state.companions").part(PART)
-            encoder = Encoder(ColumnSchema.from_state(saved.part("schema")))
-            encoder.load_state_dict(saved.part("encoder"))
-            if encoder.schema.n_features != classifier.n_features_in_:
-                saved.refuse("schema", f"must make {classifier.n_features_in_} features")
+            columns = classifier.columns_
+            if columns is None:
+                saved.refuse("progress", "must stand beside what is known of columns")
             progress = Progress.from_state(saved.part("progress"))
-            return cls(classifier, encoder, progress, Ages.from_state(saved.part("ages"), len(classifier.memory_)))
+            return cls(classifier, columns, progress, Ages.from_state(saved.part("ages"), len(classifier.memory_)))
         except ValueError as error:
             raise ValueError(f"{folder}: {error}") from None
-
-
-@dataclass(frozen=True)
-class EncodedNames(Names):
-    """What the features of an encoder are called."""
-
-    encoder: Encoder = field(kw_only=True)
-
-    def feature(self, number: int) -> str:
-        return self.encoder.name(number)
-
-
-def as_given(x: Rows) -> Any:
-    """Rows as an estimator takes them."""
-    return x.numpy() if hasattr(x, "numpy") else x

@@ -7,23 +7,29 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
-from smartcl.files.hashed_width import MOST_WIDTH
-from smartcl.files.records import MOST_COLUMNS, Wanted
-from smartcl.files.written import READERS, Reader
+from smartcl.columns.hashed_width import MOST_WIDTH
+from smartcl.columns.records import MOST_COLUMNS, Wanted
+from smartcl.columns.word_rates import WordRates
+from smartcl.columns.written import READERS, Reader
 from smartcl.persistence import path_of
 from smartcl.saved import Saved, StateError
 
-#: The kinds of columns. ``indexed`` is a row of LIBSVM's format: features by number.
-NUMBER, TRUTH, DATE, CATEGORY, TEXT, INDEXED, IGNORED = KINDS = (
-    *("number", "truth", "date", "category", "text", "indexed", "ignored"),
+#: The kinds of columns. A ``clock`` is a time of the day; a ``code`` a number that is also a name; ``indexed`` a row of
+#: LIBSVM's format: features by number.
+NUMBER, TRUTH, DATE, CLOCK, CODE, CATEGORY, TEXT, INDEXED, IGNORED = KINDS = (
+    *("number", "truth", "date", "clock", "code", "category", "text", "indexed", "ignored"),
 )
 #: The kinds that are read as numbers.
 AS_NUMBERS = tuple(READERS)
+#: The names of the two columns of LIBSVM's format.
+INDEXED_LABEL, INDEXED_FEATURES = "label", "features"
 
 #: What a date becomes: the years since the mean of the first rows, and its place in the year, the week and the day.
 DATE_PARTS = ("years", "year sin", "year cos", "week sin", "week cos", "hour sin", "hour cos")
 
 MOST_SLOTS = 1 << 16
+#: The most columns of classes that rates are kept in, of names and of words; classes beyond them share.
+NAME_RATES, WORD_RATES = 4, 32
 
 
 @dataclass(frozen=True)
@@ -31,9 +37,9 @@ class Column:
     """One column. ``fill``, the mean of the first rows (of a date in days since 1970), stands where a value is missing,
     and ``missing`` adds a feature that says so.
 
-    A category of a dense table has ``slots``: each name takes the next free one, and what comes when all are taken
-    shares the last. ``why`` is the reason for which a column is ignored. ``style`` is an example of how its numbers or
-    dates are written, where they are not plain numbers or ISO's dates.
+    A category has ``slots`` columns for names of its own, if it has few names. ``why`` is the reason for which it was
+    taken for what it is. ``style`` is an example of how its numbers or dates are written, where they are not plain
+    numbers or ISO's dates.
     """
 
     name: str
@@ -49,16 +55,34 @@ class Column:
         """What makes a number of a value."""
         return READERS[self.kind][self.style]
 
-    def features(self, sparse: bool) -> list[str]:
-        """The names of the features of its own; what is hashed has none.
+    @property
+    def rated(self) -> bool:
+        """Whether rates of its names are kept."""
+        return self.kind in (CODE, CATEGORY)
 
-        >>> Column("age", "number", missing=True, fill=40.0).features(sparse=False)
+    def features(self, rates: int, word_rates: int) -> list[str]:
+        """The names of its features, with rates in so many columns of classes.
+
+        >>> Column("age", "number", missing=True, fill=40.0).features(1, 1)
         ['age', 'age is missing']
+        >>> Column("shop", "code").features(1, 1)
+        ['shop', 'shop: rate']
         """
-        own = {NUMBER: [self.name], TRUTH: [self.name], DATE: [f"{self.name} {part}" for part in DATE_PARTS]}
-        names = own.get(self.kind, [])
-        if self.kind == CATEGORY and not sparse:
-            names = [*(f"{self.name} #{slot}" for slot in range(self.slots)), f"{self.name} is another"]
+        match self.kind:
+            case "number" | "truth" | "code":
+                names = [self.name]
+            case "date":
+                names = [f"{self.name} {part}" for part in DATE_PARTS]
+            case "clock":
+                names = [self.name, f"{self.name} sin", f"{self.name} cos"]
+            case "category":
+                names = [f"{self.name} #{slot}" for slot in range(self.slots)]
+            case "text":
+                names = WordRates.feature_names(self.name, word_rates)
+            case _:
+                names = []
+        if self.rated:
+            names += numbered(f"{self.name}: rate", rates)
         return [*names, f"{self.name} is missing"] if self.missing else names
 
     def as_dict(self) -> dict[str, Any]:
@@ -86,37 +110,66 @@ class Column:
         )
 
 
+def numbered(name: str, count: int) -> list[str]:
+    """
+    >>> numbered("rate", 1), numbered("rate", 2)
+    (['rate'], ['rate 1', 'rate 2'])
+    """
+    return [name] if count == 1 else [f"{name} {number + 1}" for number in range(count)]
+
+
 @dataclass(frozen=True)
 class ColumnSchema:
-    """All columns of a stream, in order. A sparse one hashes categories and words into ``width`` features.
+    """All columns of a stream, in order, and for how many classes there is room in the rates of names and words.
 
-    >>> schema = ColumnSchema("spam", (Column("length", "number"), Column("body", "text")), sparse=True, width=1024)
-    >>> schema.n_features, schema.feature_names
-    (1025, ['length'])
+    ``label`` is empty where labels come beside the rows.
+
+    Words are hashed into ``width`` places; so are the features of LIBSVM's format, the only one whose rows are sparse.
+
+    >>> schema = ColumnSchema("spam", (Column("length", "number"), Column("sender", "category")))
+    >>> schema.feature_names
+    ['length', 'sender: rate', 'rate of late', 'values missing']
     """
 
     label: str
     columns: tuple[Column, ...]
-    sparse: bool
     width: int = 0
     id: str | None = None
+    classes: int = 2
 
     def __post_init__(self) -> None:
-        names = [self.label, *(column.name for column in self.columns)]
+        names = [*([self.label] if self.label else []), *(column.name for column in self.columns)]
         twice = next((name for name in names if names.count(name) > 1), None) if len(set(names)) < len(names) else None
         if twice is not None:
             raise ValueError(f"there is more than one column {twice!r}")
         if not self.used:
-            raise ValueError(f"there is no column to learn from beside the label {self.label!r}")
+            beside = f" beside the label {self.label!r}" if self.label else ""
+            raise ValueError(f"there is no column to learn from{beside}")
 
     @cached_property
     def used(self) -> tuple[Column, ...]:
         return tuple(column for column in self.columns if column.kind != IGNORED)
 
     @cached_property
+    def sparse(self) -> bool:
+        """Whether rows are sparse."""
+        return any(column.kind == INDEXED for column in self.columns)
+
+    @property
+    def rates(self) -> int:
+        """How many columns of classes the rates of names have."""
+        return max(1, min(self.classes - 1, NAME_RATES))
+
+    @property
+    def word_rates(self) -> int:
+        """The same of words."""
+        return max(1, min(self.classes - 1, WORD_RATES))
+
+    @cached_property
     def feature_names(self) -> list[str]:
-        """Of the features before the hashed ones."""
-        return [name for column in self.used for name in column.features(self.sparse)]
+        """Of the features before those by number."""
+        names = [name for column in self.used for name in column.features(self.rates, self.word_rates)]
+        return names if self.sparse else [*names, *numbered("rate of late", self.rates), "values missing"]
 
     @property
     def n_features(self) -> int:
@@ -128,15 +181,16 @@ class ColumnSchema:
     @property
     def wanted(self) -> Wanted:
         """What a reader has to read; ignored columns are known, not strange."""
-        columns = {column.name: column.kind == NUMBER and not column.style for column in self.columns}
-        return {**columns, self.label: False, **({self.id: False} if self.id is not None else {})}
+        columns = {column.name: column.kind in (NUMBER, CODE) and not column.style for column in self.columns}
+        beside = [name for name in (self.label, self.id) if name]
+        return {**columns, **dict.fromkeys(beside, False)}
 
     def as_dict(self) -> dict[str, Any]:
         return {
             "label": self.label,
             "id": self.id,
-            "sparse": self.sparse,
             "width": self.width,
+            "classes": self.classes,
             "columns": [column.as_dict() for column in self.columns],
         }
 
@@ -155,9 +209,9 @@ class ColumnSchema:
         return cls(
             saved.text("label"),
             tuple(map(Column.from_state, columns)),
-            saved.flag("sparse"),
             saved.whole("width", 0, MOST_WIDTH),
             saved.text("id") if saved.has("id") else None,
+            saved.whole("classes", 1, 1 << 31),
         )
 
 
