@@ -15,6 +15,7 @@ from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, column_or_1d, validate_data
 
+from smartcl.columns.column_schema import NUMBER, TRUTH
 from smartcl.columns.determines import leaks, warn_of, with_leaks
 from smartcl.columns.frames import all_records, columns_of_frame, is_frame
 from smartcl.columns.journal import Journal
@@ -170,11 +171,18 @@ class TableDoor(SavedEstimator):
 
 
 def _array_with_names(X: Any) -> bool:
-    """Whether a frame is so wide, and so much of it numbers, that there is nothing to recognise."""
-    if hasattr(X, "collect_schema") or not hasattr(X, "shape") or X.shape[1] <= MOST_LOOKED_AT:
+    """Whether a frame holds numbers and nothing else, or is too wide for anything else: an array whose columns have
+    names, and to be learned as one."""
+    if hasattr(X, "collect_schema") and not hasattr(X, "iter_slices"):  # Polars' lazy frame
         return False
-    values = np.asarray(X) if X.shape[0] else np.zeros((0, 1))
-    return values.dtype.kind in "biuf"
+    values = np.asarray(X)
+    if values.dtype.kind not in "biuf" or values.ndim != 2:
+        return False
+    if values.shape[1] > MOST_LOOKED_AT or not values.shape[1]:
+        return True
+    first = Records.of({str(place): values[:FIRST_ROWS, place].tolist() for place in range(values.shape[1])})
+    kinds = {column.kind for column in recognised(first, Told("", classes=2)).columns}
+    return kinds <= {NUMBER, TRUTH}
 
 
 def _labels(X: Any, y: Any) -> Labels:

@@ -46,8 +46,8 @@ class NameRates:
 
     >>> rates = NameRates(1)
     >>> rates.learn([7, 7, 8], np.array([[0.5], [0.5], [-0.5]], np.float32), row=3)
-    >>> rates.features([7, 8, 9]).round(2).tolist()
-    [[0.05], [-0.02], [0.0]]
+    >>> rates.features([7, 8, 9]).tolist()
+    [[0.046875], [-0.0234375], [0.0]]
     """
 
     def __init__(self, width: int) -> None:

@@ -50,7 +50,7 @@ ROWS_COUNTED = 200
 OWN_NAMES, LEAST_FREE = 20, 8
 #: Whole numbers of so few values, each in so many rows, may be names: both is kept.
 FEW_VALUES, ROWS_A_VALUE = 32, 8.0
-#: Numbers of more values that leave so many others out for each are names, if each comes in as many rows as a few would.
+#: Numbers of more values that leave so many others out for each are names, if each comes in as many rows.
 GAPS = 4.0
 #: A clock shows so many different minutes if it is not called one.
 MINUTES = 12

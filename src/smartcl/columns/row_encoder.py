@@ -134,7 +134,7 @@ class RowEncoder:
     >>> found = encoder.encoded(rows)
     >>> encoder.learn(found, np.array([1, 0]))
     >>> dict(zip(schema.feature_names, encoder.encode(rows)[0].tolist()))
-    {'size': 1.0, 'shop: rate': 0.02..., 'rate of late': 0.5, 'values missing': 0.0}
+    {'size': 1.0, 'shop: rate': 0.046875, 'rate of late': 0.5, 'values missing': 0.0}
     """
 
     def __init__(self, schema: ColumnSchema) -> None:
@@ -231,7 +231,7 @@ class RowEncoder:
         words = {column.name: self._texts_into(features, column, rows, odd, lost) for column in self._texts}
         if self.schema.sparse:
             return Encoded(self._with_indexed(features, rows), keys, names, words)
-        features[:, self._late_at : self._late_at + self.schema.rates] = self._late_now
+        features[:, self._late_at : self._late_at + self.schema.rates] = self.late
         features[:, -1] = lost
         return Encoded(torch.from_numpy(features), keys, names, words)
 
@@ -267,7 +267,7 @@ class RowEncoder:
         for step in self._plan:
             step(record, state)
         if not self.schema.sparse:
-            out[self._late_at : -1] = self._late_now.tolist()
+            out[self._late_at : -1] = self.late.tolist()
             out[-1] = float(state.lost)
         made = torch.tensor([out], dtype=torch.float32)
         return Encoded(made, state.keys, state.names, state.words)
@@ -299,7 +299,8 @@ class RowEncoder:
         return made
 
     @property
-    def _late_now(self) -> Floats:
+    def late(self) -> Floats:
+        """The rate of late rows in each column of classes, as the next rows will have it."""
         return np.rint(self._late / np.float32(GRAIN)) * np.float32(GRAIN)
 
     def _targets(self, classes: Ints, rates: int | None = None) -> Floats:

@@ -55,7 +55,7 @@ class Column:
 def read_columns(path: Path, names: Sequence[str]) -> list[Column]:
     """The columns of these names, all of the same length, at least one row."""
     path = path_of(path, "a table")
-    readers = {".csv": _csv, ".tsv": _csv, ".jsonl": _jsonl, ".ndjson": _jsonl, ".parquet": _parquet}
+    readers = {".csv": _csv, ".tsv": _csv, ".jsonl": _jsonl, ".ndjson": _jsonl, ".parquet": _parquet, ".pq": _parquet}
     read = readers.get(path.suffix.lower())
     if read is None:
         raise ValueError(f"{path}: the name of a table must end in {', '.join(readers)}")

@@ -171,7 +171,7 @@ class TableModel:
 
     def to_torch(self) -> PlainTable:
         """A plain PyTorch module from numbers, NaN where missing, to probabilities; for tables of numbers."""
-        return PlainTable(self.schema, self.classifier.to_torch())
+        return PlainTable(self.encoder, self.classifier.network_alone())
 
     def to_onnx(self, path: str | os.PathLike[str]) -> None:
         """The same as an ONNX file; classes and columns stand in its metadata."""

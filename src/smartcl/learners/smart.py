@@ -91,6 +91,11 @@ def schematic(
     )
 
 
+def smart_quick(spec: InputSpec, memory: str | int, settings: QuickSettings, seed: int = 0) -> Learner:
+    """``smart`` with fewer steps on a smaller network: several times as fast, and a little less right."""
+    return smart(spec, memory, settings, seed)
+
+
 @dataclass(frozen=True)
 class SmartPaperSettings(Training):
     """The paper's (section 5)."""
@@ -121,6 +126,6 @@ SMART = "Gao, Ascoli & Zhao 2021"
 
 METHODS = {
     "smart": Method(smart, SmartSettings(), SMART),
-    "smart-quick": Method(smart, QuickSettings(), SMART),
+    "smart-quick": Method(smart_quick, QuickSettings(), SMART),
     "smart-paper": Method(smart_paper, SmartPaperSettings(), SMART),
 }
