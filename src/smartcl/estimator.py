@@ -19,6 +19,7 @@ from smartcl.columns.row_encoder import FeatureNames
 from smartcl.data.batch import Batch, Ints, Rows
 from smartcl.data.spec import InputSpec
 from smartcl.encoding import Encoder, Encoding, encoded
+from smartcl.estimator_door import Door
 from smartcl.estimator_input import (
     Given,
     as_array,
@@ -37,6 +38,7 @@ from smartcl.estimator_input import (
 )
 from smartcl.fitted import Built, Fitted, Labels, Taken, check_endings, check_family, labels_of, positions
 from smartcl.learners.factory import Factory, Method
+from smartcl.learners.feeding import feed
 from smartcl.learners.forgetting import forget_samples
 from smartcl.learners.ids import ids_of, kept_ids
 from smartcl.learners.methods import registered_name
@@ -159,6 +161,7 @@ class SmartClassifier(ClassifierMixin, TableDoor):  # type: ignore[misc]
         """Forget everything, then learn these rows in random order, once."""
         with self._one_at_a_time():
             if self._takes_table(X, anew=True):
+                self._door = None
                 self._learn_table(X, Given(y, None, sample_weight), check_random_state(self.random_state), anew=True)
                 return self
             draft, taken = self._drafted(X, y)
@@ -167,6 +170,7 @@ class SmartClassifier(ClassifierMixin, TableDoor):  # type: ignore[misc]
             draft._fitted = self._new(taken, np.unique(taken.labels), rng, fixed=False)
             order: Ints = rng.permutation(len(taken.labels))
             self._learn(draft._fitted, taken, order, weight)
+            draft._fitted.learner.flush()
             self.__dict__ = draft.__dict__
         return self
 
@@ -183,6 +187,8 @@ class SmartClassifier(ClassifierMixin, TableDoor):  # type: ignore[misc]
         ``ids`` are kept beside the rows, eight bytes each, so that ``forget`` can find them: with all calls or none.
         """
         with self._one_at_a_time():
+            if classes is None and sample_weight is None and ids is None and self._learned_shortly(X, y):
+                return self
             if self._takes_table(X):
                 given = Given(y, classes, sample_weight, ids)
                 self._learn_table(X, given, check_random_state(self.random_state))
@@ -190,6 +196,34 @@ class SmartClassifier(ClassifierMixin, TableDoor):  # type: ignore[misc]
                 self._go_on(X, Given(y, classes, sample_weight, ids))
             else:
                 self._begin(X, Given(y, classes, sample_weight, ids))
+            self._door = Door.of(self.get_params(deep=False), self._fitted) if self._has_door else None
+        return self
+
+    @property
+    def _has_door(self) -> bool:
+        """Whether rows of numbers may go the short way; those of a table have the table's own."""
+        plain = self.encoder is None and self._fitted.gaps is None
+        return plain and (self._fitted.columns is not None or not hasattr(self, "feature_names_in_"))
+
+    def _learned_shortly(self, X: Any, y: Any) -> bool:
+        """Whether these rows could be learned by the short way, and are."""
+        door = self._door
+        if door is None or not door.open_for(vars(self), self._fitted):
+            return False
+        learner, rows, labels = self._fitted.learner, door.rows(X), door.labels(y)
+        if rows is None or labels is None or len(rows) != len(labels) or learner.keeps_ids:
+            return False
+        if learner.waiting + len(rows) > self.batch_size:
+            return False
+        learner.follow(Batch(rows, labels), self.batch_size, len(rows))
+        return True
+
+    def flush(self) -> SmartClassifier:
+        """Learn the rows that wait for their batch to be complete: the stream has ended, or pauses."""
+        with self._one_at_a_time():
+            self._learn_first_rows()
+            check_is_fitted(self)
+            self._fitted.learner.flush()
         return self
 
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
@@ -319,16 +353,16 @@ class SmartClassifier(ClassifierMixin, TableDoor):  # type: ignore[misc]
         data = Batch(taken.rows, y, ids=kept, weight=None if weight is None else torch.from_numpy(weight))
         order = order if weight is None else order[weight[order] > 0]
         told = RowsLearned(type(self).__name__, len(order), self.verbose)
-        for start in range(0, len(order), self.batch_size):
-            batch = data.take(order[start : start + self.batch_size])
-            fitted.learner.observe(batch)
-            told.reached(start + len(batch))
+        feed(fitted.learner, data.take, order, self.batch_size, told.reached)
 
     def _probabilities(self, X: ArrayLike) -> tuple[NDArray[np.float64], Labels]:
         """Probabilities, and the label of each column."""
         check_is_fitted(self)
-        rows = self._encoded_table(X).x if self._takes_table(X) else self._rows_given(X)
-        return self._probabilities_of(rows)
+        if self._takes_table(X):
+            return self._answers(self._encoded_table(X).x)
+        door = self._door
+        rows = None if door is None or door.fitted is not self._fitted else door.rows(X)
+        return self._answers(self._rows_given(X) if rows is None else rows)
 
     def _rows_given(self, X: ArrayLike) -> Rows:
         """Rows of numbers to predict, checked."""
@@ -338,7 +372,8 @@ class SmartClassifier(ClassifierMixin, TableDoor):  # type: ignore[misc]
             check_shape(shape, self._fitted.built.spec)
             return rows_of(self._fitted.without_gaps(flat))
 
-    def _probabilities_of(self, rows: Rows) -> tuple[NDArray[np.float64], Labels]:
+    def _answers(self, rows: Rows) -> tuple[NDArray[np.float64], Labels]:
+        """Probabilities of rows as the learner takes them, and the label of each column."""
         raw = self._fitted.learner.predict_proba(rows).double()
         names = self._fitted.names[: raw.shape[1]]  # asked for after the answer: never fewer than its columns
         return (raw / raw.sum(dim=1, keepdim=True)).numpy(), names

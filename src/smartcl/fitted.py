@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from scipy import sparse
 
 from smartcl.columns.column_schema import ColumnSchema
 from smartcl.columns.gaps import FIRST_ROWS, Gaps, means
@@ -183,14 +184,27 @@ class Fitted:
         Classes of which no sample is left go, unless they were given as all there will ever be. Rows are what they
         would be, encoded by what is known of the stored ones alone.
         """
-        store = self.learner.memory.store
-        left = np.arange(len(self.names)) if self.fixed or not len(store) else np.unique(store.labels)
+        memory = self.learner.memory
+        waiting = np.zeros(0, np.int64) if memory.waiting is None else memory.waiting.y.numpy()
+        held = np.unique(np.concatenate([memory.store.labels.astype(np.int64), waiting]))
+        left = np.arange(len(self.names)) if self.fixed or not len(held) else held
         built = replace(self.built, spec=replace(self.built.spec, n_classes=len(left)))
         learner, told = built.learner(seed), self.learner.class_weight
         learner.class_weight = tuple(told[label] for label in left) if isinstance(told, tuple) else told
-        again, changed = self._encoded_anew(stored_rows(store, np.arange(len(store))))
-        relearn(learner, store, batch_size, left.astype(np.int64), changed)
+        again, changed = self._encoded_anew(self._held_rows())
+        relearn(learner, memory, batch_size, left, changed)
         return replace(again, learner=learner, names=self.names[left], built=built)
+
+    def _held_rows(self) -> Rows:
+        """All rows that are stored, and those that wait to be."""
+        memory = self.learner.memory
+        stored = stored_rows(memory.store, np.arange(len(memory.store)))
+        if memory.waiting is None:
+            return stored
+        waiting = memory.waiting.x
+        if isinstance(stored, torch.Tensor) and isinstance(waiting, torch.Tensor):
+            return torch.cat([stored.float(), waiting.float()])
+        return sparse.csr_array(sparse.vstack([stored, waiting], format="csr"))
 
     def _encoded_anew(self, stored: Rows) -> tuple[Fitted, Callable[[Rows], Rows]]:
         """With an encoder that knows the stored rows alone; and what changes rows to those that it would make."""
@@ -209,7 +223,7 @@ class Fitted:
         """Without the names of numbered features that no stored sample has any more."""
         if self.columns is None or not self.columns.schema.sparse:
             return self
-        rows = self.learner.memory.store.gather(np.arange(len(self.learner.memory)), missing=False).x
+        rows = self._held_rows()
         columns = self.columns.copy()
         columns.book.keep([] if isinstance(rows, torch.Tensor) else np.unique(rows.indices).tolist())
         return replace(self, columns=columns)

@@ -20,6 +20,9 @@ from smartcl.persistence import attached, detached, load_state, save_state
 from smartcl.references import check_trusted, only_trusted, trusted_names
 from smartcl.saved import Saved
 
+#: Attributes that belong to this object in this process.
+HERE_ONLY = ("_lock", "_door")
+
 
 class SavedEstimator(BaseEstimator):  # type: ignore[misc]
     """An estimator whose learned state is one value, ``_fitted``, replaced as a whole under one lock."""
@@ -123,9 +126,9 @@ class SavedEstimator(BaseEstimator):  # type: ignore[misc]
     def __getstate__(self) -> dict[str, Any]:
         """Plain values and arrays of its own: what is sent to another process shares nothing with this one."""
         if not self.__sklearn_is_fitted__():
-            return {name: value for name, value in self.__dict__.items() if name != "_lock"}
+            return {name: value for name, value in self.__dict__.items() if name not in HERE_ONLY}
         with self._one_at_a_time():
-            state = {name: value for name, value in self.__dict__.items() if name not in ("_lock", "_fitted")}
+            state = {name: value for name, value in self.__dict__.items() if name not in (*HERE_ONLY, "_fitted")}
             return {**state, "_fitted": detached(self._fitted.state_dict()), "_own": self._fitted.built.own}
 
     def __setstate__(self, state: dict[str, Any]) -> None:

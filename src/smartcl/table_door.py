@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
@@ -24,10 +25,20 @@ from smartcl.columns.recognise import FIRST_ROWS, Told, recognised
 from smartcl.columns.records import Records
 from smartcl.columns.row_encoder import Encoded, RowEncoder, TableRows
 from smartcl.columns.values import is_missing
-from smartcl.data.batch import Ints
+from smartcl.data.batch import Batch, Ints, Rows
 from smartcl.data.spec import InputSpec
-from smartcl.estimator_input import Given, as_array, check_batch_size, check_verbose, one_line, sample_weight_asked
-from smartcl.fitted import Built, Fitted, Labels, Taken, check_endings, check_family, labels_of, positions
+from smartcl.estimator_door import Door
+from smartcl.estimator_input import (
+    Given,
+    as_array,
+    check_batch_size,
+    check_verbose,
+    class_weight_asked,
+    one_line,
+    sample_weight_asked,
+)
+from smartcl.fitted import Built, Fitted, Labels, check_endings, check_family, labels_of, positions
+from smartcl.learners.feeding import feed
 from smartcl.learners.ids import kept_ids
 from smartcl.saved_estimator import SavedEstimator
 from smartcl.settings import shown
@@ -41,6 +52,7 @@ class TableDoor(SavedEstimator):
     """What an estimator does with tables. Rows of numbers, which they become, are its own affair."""
 
     encoder: Any
+    class_weight: Any
     batch_size: int
     verbose: int
     if TYPE_CHECKING:
@@ -49,9 +61,58 @@ class TableDoor(SavedEstimator):
 
         def _asked(self, spec: InputSpec) -> Built: ...
 
-        def _learn(
-            self, fitted: Fitted, taken: Taken, order: Ints, weight: NDArray[np.float32] | None, ids: Any = None
-        ) -> None: ...
+        def _answers(self, rows: Rows) -> tuple[NDArray[np.float64], Labels]: ...
+
+        def partial_fit(self, X: Any, y: Any) -> Self: ...
+
+    #: The short way for rows in the form of those before, once the settings were checked.
+    _door: Door | None = None
+    #: The first rows that came one by one: they wait until they are enough to say what the columns are.
+    _first_rows: tuple[tuple[Mapping[Any, Any], Any], ...] = ()
+
+    def learn_one(self, x: Mapping[Any, Any], y: Any) -> None:
+        """Learn one row of a table, a dict of raw columns: numbers, names, dates, texts, and what is missing.
+
+        The first ``batch_size`` rows wait until they all show what the columns are, or until ``flush``.
+        """
+        with self._one_at_a_time():
+            if not self.__sklearn_is_fitted__():
+                self._first_rows = (*self._first_rows, (dict(x), y))
+                if len(self._first_rows) >= check_batch_size(self.batch_size):
+                    self._learn_first_rows()
+                return
+            row = self._row(x)
+            if not self._learned_row(row, y):
+                self.partial_fit(TableRows(None, self._columns, row), [y])
+
+    def predict_proba_one(self, x: Mapping[Any, Any]) -> dict[Any, float]:
+        """The probability of each class for one row, a dict of raw columns; none before any row was learned."""
+        if not self.__sklearn_is_fitted__():
+            return {}
+        found, names = self._answers(self._row(x).x)
+        return dict(zip(names.tolist(), found[0].tolist(), strict=True))
+
+    def predict_one(self, x: Mapping[Any, Any]) -> Any:
+        """The most likely label of one row; None before any row was learned."""
+        found = self.predict_proba_one(x)
+        return max(found, key=found.__getitem__) if found else None
+
+    def _learn_first_rows(self) -> None:
+        """Learn the rows that came before it was known what the columns are."""
+        if self._first_rows:
+            rows, labels = zip(*self._first_rows, strict=True)
+            self.partial_fit(list(rows), list(labels))
+            self._first_rows = ()
+
+    def _row(self, x: Mapping[Any, Any]) -> Encoded:
+        return self._columns.row(x)
+
+    @property
+    def _columns(self) -> RowEncoder:
+        columns = self._fitted.columns
+        if columns is None:
+            raise ValueError("a single row is a dict of columns, and this model has learned arrays: call partial_fit")
+        return columns
 
     @property
     def columns_(self) -> RowEncoder | None:
@@ -128,7 +189,9 @@ class TableDoor(SavedEstimator):
         before = learner.memory
         try:
             with learner.all_or_nothing():
-                going = replace(fitted, names=np.concatenate([known, strangers]), columns=columns)
+                going = fitted
+                if len(strangers) or journal is None:
+                    going = replace(fitted, names=np.concatenate([known, strangers]), columns=columns)
                 if len(strangers):
                     self._fitted = going
                     learner.add_classes(len(going.names))
@@ -153,21 +216,44 @@ class TableDoor(SavedEstimator):
         journal: Journal | None,
     ) -> None:
         """Encode, learn, and then learn what the rows tell of their names, batch by batch."""
-        each = None if kept_ids(fitted.learner, ids) is None else list(ids)
-        if each is not None and len(each) != len(labels):
-            raise ValueError(f"ids must be one a row: {len(labels)} rows, {len(each)} ids")
+        kept = kept_ids(fitted.learner, ids)
+        if kept is not None and len(kept) != len(labels):
+            raise ValueError(f"ids must be one a row: {len(labels)} rows, {len(kept)} ids")
+        fitted.learner.class_weight = class_weight_asked(self.class_weight, fitted.names)
+        y = positions(fitted.names, labels)
+        found: list[tuple[Encoded, Ints]] = []
+
+        def take(index: Ints) -> Batch:
+            rows = table.taken(columns, index)
+            found[:] = [(rows, y[index])]
+            own = None if weight is None else torch.from_numpy(weight[index])
+            return Batch(rows.x, torch.from_numpy(y[index]), ids=None if kept is None else kept[index], weight=own)
+
+        def learned(rows: int) -> None:
+            columns.learn(*found[0], journal)
+            told.reached(rows)
+
         order = order if weight is None else order[weight[order] > 0]
         told = RowsLearned(type(self).__name__, len(order), self.verbose)
-        for start in range(0, len(order), self.batch_size):
-            index = order[start : start + self.batch_size]
-            found = table.taken(columns, index)
-            taken = Taken(found.x, labels[index], None, None)
-            own = None if weight is None else weight[index]
-            self._learn(
-                fitted, taken, np.arange(len(index)), own, None if each is None else [each[row] for row in index]
-            )
-            columns.learn(found, positions(fitted.names, labels[index]), journal)
-            told.reached(start + len(index))
+        feed(fitted.learner, take, order, self.batch_size, learned)
+
+    def _learned_row(self, row: Encoded, y: Any) -> bool:
+        """Whether this one row could be learned by the short way, whose settings were checked before, and is."""
+        door, fitted = self._door, self._fitted
+        if door is None or not door.open_for(vars(self), fitted) or fitted.columns is None:
+            return False
+        label, learner = door.labels([y]), fitted.learner
+        if label is None or learner.keeps_ids or learner.waiting + 1 > self.batch_size:
+            return False
+        journal, before = Journal(), learner.memory
+        try:
+            fitted.columns.learn(row, label.numpy(), journal)
+            learner.follow(Batch(row.x, label), self.batch_size, 1)
+        except BaseException:
+            if learner.memory is before:  # undone, not merely interrupted after it was done
+                journal.undo()
+            raise
+        return True
 
 
 def _array_with_names(X: Any) -> bool:

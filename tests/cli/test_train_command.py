@@ -41,7 +41,7 @@ def test_three_commands_and_no_option_but_the_label(
     write_csv(tmp_path / "mail.csv", text_rows(400))
     assert call(["train", "mail.csv", "--label", "label"]) == 0
     said = capsys.readouterr().out
-    assert said.startswith("400 rows of 1 column (131,072 features), 2 classes, ")
+    assert "400 rows of 1 column (13 features), 2 classes, " in said
     assert "saved: model" in said
     assert call(["predict", "model", "mail.csv"]) == 0
     predictions = capsys.readouterr().out.splitlines()

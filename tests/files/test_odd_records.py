@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 
 from smartcl import SmartClassifier, TableModel, train_stream
 from smartcl.columns.column_schema import read_schema
+from smartcl.columns.nested import flattened
 from smartcl.files import csv_records as module
 from smartcl.files.csv_records import csv_records
 from smartcl.files.forgetting import forget_in_folder, ids_in_file
-from smartcl.columns.nested import flattened
 from smartcl.files.json_records import json_records
 from smartcl.files.table_columns import read_columns
 from smartcl.persistence import load_state, save_state

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from files.made_tables import QUICK, csv_text, mixed_rows, text_rows, write_csv
+from files.made_tables import QUICK, csv_text, mixed_rows, write_csv
 from smartcl import TableModel, train_stream
 from smartcl.columns.recognise import Told, recognised
 from smartcl.columns.records import Records

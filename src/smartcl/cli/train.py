@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import signal
 import time
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from smartcl.cli.columns_table import columns_table
 from smartcl.cli.loading import loading
 from smartcl.cli.one_line import counted, note
 from smartcl.cli.options import AsJson, Format, Memory, MethodName, Seed, Settings, Trust
 from smartcl.cli.passed_over import passed_over_lines
+from smartcl.cli.screen import screen
 from smartcl.cli.status_line import StatusLine
 from smartcl.cli.usage import Interrupted, arguments_checked, assignments, json_text, one_thread
 from smartcl.cli.visible import tell
@@ -21,6 +25,9 @@ from smartcl.learners.names import USUAL_METHOD
 from smartcl.memory import format_bytes
 
 if TYPE_CHECKING:
+    from smartcl.columns.column_schema import ColumnSchema
+    from smartcl.columns.determines import Leak
+    from smartcl.columns.records import Records
     from smartcl.files.table_model import TableModel
     from smartcl.files.training import Training
 
@@ -42,12 +49,12 @@ def train(
     categorical: Columns = None,
     date: Columns = None,
     text: Columns = None,
+    clock: Columns = None,
+    code: Columns = None,
     ignore: Columns = None,
     id_column: Annotated[str | None, typer.Option("--id", metavar="COL", help="Ids to forget rows by.")] = None,
     schema: Annotated[Path | None, typer.Option(help="A schema.json that says what the columns are.")] = None,
-    width: Annotated[
-        int, typer.Option(min=1, max=MOST_WIDTH, help="Features that words and many names are hashed into.")
-    ] = USUAL_WIDTH,
+    width: Annotated[int, typer.Option(min=1, max=MOST_WIDTH, help="Places that words are hashed into.")] = USUAL_WIDTH,
     input_format: Format = None,
     checkpoint_rows: Annotated[int | None, typer.Option(min=1, help="Save after so many rows.")] = None,
     checkpoint_seconds: Annotated[float, typer.Option(min=0.1, help="Save after so many seconds.")] = 60.0,
@@ -60,7 +67,7 @@ def train(
 ) -> None:
     """Learn the rows of files in one pass, in a memory of a fixed number of bytes; stop and go on at any time."""
     with loading():
-        from smartcl.columns.column_schema import CATEGORY, DATE, IGNORED, NUMBER, TEXT, read_schema
+        from smartcl.columns.column_schema import CATEGORY, CLOCK, CODE, DATE, IGNORED, NUMBER, TEXT, read_schema
         from smartcl.columns.recognise import Told
         from smartcl.estimator import SmartClassifier
         from smartcl.files.file_source import FileSource
@@ -71,6 +78,7 @@ def train(
     with arguments_checked():
         goes_on = check_out(out, resume, overwrite)
         asked = ((NUMBER, numeric), (CATEGORY, categorical), (DATE, date), (TEXT, text), (IGNORED, ignore))
+        asked = (*asked, (CLOCK, clock), (CODE, code))
         told = Told(label, id_column, {name: kind for kind, names in asked for name in names or []}, width)
         begun = TableModel.load(out, trust or ()) if goes_on else None
         parameters = assignments(settings or [])
@@ -84,6 +92,7 @@ def train(
             Checkpoints(out, checkpoint_rows, checkpoint_seconds),
             None if schema is None else read_schema(str(schema)),
             begun,
+            told_columns=partial(tell_columns, as_json=as_json),
         )
     if begun is not None:
         note(f"going on after {begun.progress.rows:,} rows; memory, method and columns are those of the model")
@@ -141,6 +150,15 @@ def run(training: Training, out: Path) -> bool:
     return stopping
 
 
+def tell_columns(schema: ColumnSchema, records: Records, found: Sequence[Leak], as_json: bool) -> None:
+    """What the columns were taken for, before the first row is learned; and a warning of those that tell the label."""
+    if not as_json:
+        screen().print(columns_table(schema.taken))
+        tell("")
+    for leak in found:
+        note(str(leak))
+
+
 def told_at_the_end(result: dict[str, Any], out: Path) -> list[str]:
     """What a training came to, for people."""
     accuracy = "" if result["accuracy"] is None else f", {result['accuracy']:.1%} predicted before they were learned"
@@ -148,7 +166,7 @@ def told_at_the_end(result: dict[str, Any], out: Path) -> list[str]:
         f"{counted(result['rows'], 'row')} of {counted(result['columns'], 'column')} "
         f"({counted(result['features'], 'feature')}), {counted(len(result['classes']), 'class')}{accuracy}",
         f"memory: {result['samples_held']:,} samples in {format_bytes(result['memory_bytes'])} "
-        f"of {format_bytes(result['budget_bytes'])}",
+        f"of {format_bytes(result['budget_bytes'])}{': ' if result['room'] else ''}{result['room']}",
         *passed_over_lines(result["passed_over"]),
         f"saved: {out}",
     ]

@@ -110,6 +110,18 @@ class Column:
         )
 
 
+#: By kind, the option of ``smartcl train`` that makes a column that; and by the kind that a column was taken for, what
+#: it most likely is where that was wrong.
+OPTIONS = {
+    **{NUMBER: "--numeric", CATEGORY: "--categorical", DATE: "--date", TEXT: "--text", IGNORED: "--ignore"},
+    **{CLOCK: "--clock", CODE: "--code"},
+}
+OTHERWISE = {
+    **{NUMBER: CODE, CODE: NUMBER, CLOCK: NUMBER, DATE: CATEGORY, TRUTH: CATEGORY, CATEGORY: TEXT, TEXT: CATEGORY},
+    **{IGNORED: CATEGORY, INDEXED: IGNORED},
+}
+
+
 def numbered(name: str, count: int) -> list[str]:
     """
     >>> numbered("rate", 1), numbered("rate", 2)
@@ -177,6 +189,19 @@ class ColumnSchema:
 
     def of_kind(self, *kinds: str) -> tuple[Column, ...]:
         return tuple(column for column in self.columns if column.kind in kinds)
+
+    @property
+    def taken(self) -> list[dict[str, str]]:
+        """What each column was taken for, why, and which option of ``smartcl train`` says otherwise."""
+        return [
+            {
+                "column": column.name,
+                "taken_for": column.kind,
+                "because": column.why,
+                "otherwise": OPTIONS[OTHERWISE[column.kind]],
+            }
+            for column in self.columns
+        ]
 
     @property
     def wanted(self) -> Wanted:

@@ -43,7 +43,7 @@ LONG_NAMES, REPEATED = 64, 4.0
 #: A column that is called an id, and whose values are all different in so many rows, is the name of the row.
 ROWS_OF_NAMES = 20
 #: What a column is called that numbers the rows; one whose name ends in ``_id`` is looked at too.
-NUMBER_NAMES = ("", "id", "index", "row", "rownames", "nr", "no", "unnamed: 0", "column 1")
+NUMBER_NAMES = ("", "id", "index", "row", "rownames", "__index_level_0__", "nr", "no", "unnamed: 0", "column 1")
 #: Whatever it is called, a column that goes up by one in each of so many rows, or has another name in each, names them.
 ROWS_COUNTED = 200
 #: A category with no more names than this has a column for each, and for each that comes later one of the free ones.
@@ -64,12 +64,6 @@ CODE_NAME = re.compile(
     re.IGNORECASE,
 )
 CLOCK_NAME = re.compile(r"time|clock|hour|uhr|hhmm|depart|arriv|(^|_)(dep|arr|at)($|_)", re.IGNORECASE)
-
-#: The option of ``smartcl train`` that makes a column what it is not taken for.
-FLAGS = {
-    **{NUMBER: "--numeric", CATEGORY: "--categorical", DATE: "--date", TEXT: "--text", IGNORED: "--ignore"},
-    **{CLOCK: "--clock", CODE: "--code"},
-}
 
 
 @dataclass(frozen=True)

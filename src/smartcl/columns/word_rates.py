@@ -79,10 +79,10 @@ class WordRates:
     def feature_names(column: str, width: int) -> list[str]:
         """What the features of a text are called."""
         if width > 1:
-            parts = [part for rate in range(width) for part in (f"leaning {rate + 1}", f"mean word {rate + 1}")]
-            return [f"{column} words", *(f"{column} {part}" for part in parts)]
+            parts = [part for rate in range(width) for part in (f"leaning {rate + 1}", f"mean {rate + 1}")]
+            return [f"{column} length", *(f"{column} words: {part}" for part in parts)]
         own = ("leaning", "mean", "strongest", f"strongest {FEW}", f"weakest {FEW}")
-        return [f"{column} words", *(f"{column} {part} {what}" for what in ("word", "pair") for part in own)]
+        return [f"{column} length", *(f"{column} {what}: {part}" for what in ("words", "pairs") for part in own)]
 
     @property
     def nbytes(self) -> int:

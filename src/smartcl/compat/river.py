@@ -90,7 +90,7 @@ class FromRiver:
     """
 
     #: Nothing is known of what such a model holds.
-    learner_ = SimpleNamespace(observed=None)
+    learner_ = SimpleNamespace(observed=None, waiting=0, batches=0)
 
     def __init__(self, model: Any, batch_size: int = 50) -> None:
         self.model, self.batch_size = model, batch_size

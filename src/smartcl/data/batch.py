@@ -53,6 +53,23 @@ class Batch:
     def is_sparse(self) -> bool:
         return not isinstance(self.x, torch.Tensor)
 
+    @property
+    def nbytes(self) -> int:
+        """The bytes of all that it holds."""
+        held = [self.y.numpy(), self.ids, None if self.weight is None else self.weight.numpy()]
+        rows = [self.x.numpy()] if isinstance(self.x, torch.Tensor) else [self.x.data, self.x.indices, self.x.indptr]
+        return sum(part.nbytes for part in (*rows, *held) if part is not None)
+
+    def and_then(self, other: Batch) -> Batch:
+        """These samples and then the others; both have ids or neither, and both have weights or neither."""
+        if isinstance(self.x, torch.Tensor) and isinstance(other.x, torch.Tensor):
+            x: Rows = torch.cat([self.x, other.x])
+        else:
+            x = sparse.csr_array(sparse.vstack([sparse.csr_array(self.x), sparse.csr_array(other.x)]))
+        ids = None if self.ids is None or other.ids is None else np.concatenate([self.ids, other.ids])
+        weight = None if self.weight is None or other.weight is None else torch.cat([self.weight, other.weight])
+        return Batch(x, torch.cat([self.y, other.y]), other.task, ids, weight)
+
     def take(self, index: Ints) -> Batch:
         """The samples at these positions, in this order."""
         ids = None if self.ids is None else self.ids[index]

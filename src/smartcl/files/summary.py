@@ -9,8 +9,11 @@ import numpy as np
 from smartcl.files.influence import influences
 from smartcl.files.table_model import TableModel
 from smartcl.learners.ensemble.ensemble import Ensemble
+from smartcl.memory.store import SampleStore
 
 STRONGEST = 20
+#: A memory of so many of its bytes is full, but for the next samples.
+NEARLY_FULL = 0.9
 
 
 def passed_over(model: TableModel) -> dict[str, Any]:
@@ -20,7 +23,7 @@ def passed_over(model: TableModel) -> dict[str, Any]:
         "skipped": dict(progress.skipped),
         "missing": dict(progress.odd.missing),
         "unreadable": dict(progress.odd.unreadable),
-        "names_without_a_slot": dict(progress.odd.unseen),
+        "new_names": dict(progress.odd.unseen),
         "columns_not_in_the_schema": dict(progress.strangers),
         "classes_first_seen_later": dict(progress.late_classes),
         "ignored": {
@@ -43,6 +46,7 @@ def summary(model: TableModel) -> dict[str, Any]:
         "samples_held": len(memory),
         "memory_bytes": memory.store.nbytes,
         "budget_bytes": memory.budget.nbytes,
+        "room": room(memory.store, memory.budget.nbytes),
         "passed_over": passed_over(model),
     }
 
@@ -57,8 +61,8 @@ def inspection(model: TableModel) -> dict[str, Any]:
         **summary(model),
         "method": model.classifier.method,
         "bytes_per_sample": store.nbytes / len(store) if len(store) else None,
-        "bytes_by_part": learner.bytes_by_part,
-        "model_bytes": sum(learner.bytes_by_part.values()) - store.nbytes,
+        "bytes_by_part": dict(model.classifier.model_),
+        "model_bytes": model.classifier.model_.total - store.nbytes,
         "members": [standing.as_dict() for standing in getattr(learner, "members", ())],
         "precision": "exact" if store.code is None else str(store.code.levels),
         "features_kept": len(store.schema),
@@ -74,8 +78,21 @@ def inspection(model: TableModel) -> dict[str, Any]:
             for place, (tested, right) in enumerate(progress.spans)
         ],
         "strongest_features": strongest(model),
+        "taken": model.schema.taken,
+        "words": {name: words.strongest(STRONGEST) for name, words in model.encoder.words.items()},
         "read": {name: {"place": mark.place, "records": mark.records} for name, mark in progress.marks.items()},
     }
+
+
+def room(store: SampleStore, budget: int) -> str:
+    """Why a memory that was full takes fewer bytes than it may, if that is so."""
+    if store.code is None or not len(store) or store.nbytes > NEARLY_FULL * budget:
+        return ""
+    more = int((budget - store.nbytes) * len(store) / store.nbytes)
+    return (
+        f"the memory was written anew in a shorter code, {store.nbytes / len(store):.0f} bytes a sample: "
+        f"there is room for about {more:,} more"
+    )
 
 
 def drift(model: TableModel) -> float | None:

@@ -83,13 +83,27 @@ class TableModel:
         table = self.rows(rows, odd)
         right = int((self.classifier.predict(table) == labels).sum()) if begun else 0
         late = np.setdiff1d(labels, self.classifier.classes_).tolist() if begun else []
+        learner = self.classifier.learner_ if begun else None
+        waited, batches = (learner.waiting, learner.batches) if learner is not None else (0, 0)
         self.classifier.partial_fit(table, labels, ids=rows.ids)
         progress.late_classes.update(dict.fromkeys(late, progress.rows))
         progress.odd.add(odd)
         progress.pass_over(step)
-        seen = self.classifier.learner_.observed
-        self.ages = Ages(held=None) if seen is None else self.ages.after(seen, progress.rows)
+        if self.classifier.learner_.batches > batches:
+            self._note_ages(progress.rows - waited)
         progress.count(len(rows), len(rows) * begun, right)
+
+    def flush(self) -> None:
+        """Learn the rows that wait: the source has ended."""
+        waited = self.classifier.learner_.waiting if self.classifier.__sklearn_is_fitted__() else 0
+        if waited:
+            self.classifier.flush()
+            self._note_ages(self.progress.rows - waited)
+
+    def _note_ages(self, before: int) -> None:
+        """After a batch was learned that came after so many rows."""
+        seen = self.classifier.learner_.observed
+        self.ages = Ages(held=None) if seen is None else self.ages.after(seen, before)
 
     def rows(self, parsed: Parsed, odd: Odd | None = None) -> TableRows:
         """Rows as the classifier takes them, encoded by what is known today; what was odd about them is counted."""
@@ -102,26 +116,24 @@ class TableModel:
         if label is None:
             raise ValueError(f"a row to learn must have a label, got {y!r}")
         begun = self.classifier.__sklearn_is_fitted__()
-        table = self._row(x)
-        right = begun and self.classifier.predict(table)[0] == label
-        self.classifier.partial_fit(table, [label])
-        self.progress.count(1, int(begun), int(right))
+        learner = self.classifier.learner_ if begun else None
+        waited, batches = (learner.waiting, learner.batches) if learner is not None else (0, 0)
+        if begun:
+            self.classifier.learn_one(x, label)
+        else:
+            self.classifier.partial_fit(TableRows(None, self.start, self.start.row(x)), [label])
+        if self.classifier.learner_.batches > batches:
+            self._note_ages(self.progress.rows - waited)
+        self.progress.count(1, 0, 0)
 
     def predict_proba_one(self, x: Mapping[Any, Any]) -> dict[str, float]:
         """The probability of each class for one row, a dict of raw columns; none before the first row was learned."""
-        if not self.classifier.__sklearn_is_fitted__():
-            return {}
-        found = self.classifier.predict_proba(self._row(x))[0].tolist()
-        return dict(zip(self.classes, found, strict=True))
+        return self.classifier.predict_proba_one(x)
 
     def predict_one(self, x: Mapping[Any, Any]) -> str | None:
         """The most likely label of one row; None before the first row was learned."""
-        found = self.predict_proba_one(x)
-        return max(found, key=found.__getitem__) if found else None
-
-    def _row(self, x: Mapping[Any, Any]) -> TableRows:
-        encoder = self.encoder
-        return TableRows(None, encoder, encoder.row(x))
+        found: str | None = self.classifier.predict_one(x)
+        return found
 
     def forget(self, ids: list[str], retrain_from_memory: bool = False) -> int:
         """Forget samples by their ids, as ``SmartClassifier.forget``; how old the others are is not known any more.
@@ -132,7 +144,8 @@ class TableModel:
         if count or retrain_from_memory:
             self.ages = Ages(held=None)
         if retrain_from_memory:
-            self.progress = self.progress.begun_anew(len(self.classifier.memory_))
+            left = len(self.classifier.memory_) + self.classifier.learner_.waiting
+            self.progress = self.progress.begun_anew(left)
         return count
 
     def export(self, path: str | os.PathLike[str] | None = None) -> Any:

@@ -96,6 +96,8 @@ class Training:
                     unsaved, saved_at = 0, time.monotonic()
                 if model.progress.rows and watch(model):  # before the first row there is nothing to see
                     break
+            else:
+                model.flush()
             self._checkpoint()
         if not model.progress.rows:
             raise ValueError(f"no row could be learned: {_why_none(model)}")

@@ -103,7 +103,7 @@ def _digits(number: int) -> str:
 def kept_ids(learner: StreamLearner, ids: ArrayLike | None) -> Ints | None:
     """The ids that come with rows, checked; a learner stores them from the first time they are given."""
     if ids is None:
-        if learner.keeps_ids and len(learner.memory):
+        if learner.keeps_ids and (len(learner.memory) or learner.waiting):
             raise ValueError("ids must be given with all rows, as before: samples without could never be forgotten")
         learner.keeps_ids = False
         return None
@@ -112,7 +112,7 @@ def kept_ids(learner: StreamLearner, ids: ArrayLike | None) -> Ints | None:
     shape = getattr(ids, "shape", (0,))
     if len(shape) != 1:
         raise ValueError(f"ids must be one a row, got the shape {tuple(shape)}")
-    if not learner.keeps_ids and len(learner.memory):
+    if not learner.keeps_ids and (len(learner.memory) or learner.waiting):
         raise ValueError("ids must be given from the first row on: the memory holds samples without")
     stored = ids_of(ids)
     learner.keeps_ids = True
@@ -130,4 +130,6 @@ def id_dtype(learner: StreamLearner) -> dict[str, str]:
 
 def saved_with_ids(saved: Saved) -> bool:
     """Whether a saved learner's samples have ids."""
-    return COLUMN in saved.part("memory").part("store").part("extra")
+    memory = saved.part("memory")
+    waiting = memory.optional("waiting")
+    return COLUMN in memory.part("store").part("extra") or (waiting is not None and waiting.has("ids"))

@@ -70,7 +70,7 @@ class QuickSettings(SmartSettings):
 
 
 def smart(spec: InputSpec, memory: str | int, settings: SmartSettings, seed: int = 0) -> Learner:
-    """Our best: a schematic memory with exact zeros that drops doubtful labels, a joint step, averaged weights."""
+    """One network by steps: a schematic memory with exact zeros that drops doubtful labels, averaged weights."""
     return schematic(Sceptic, spec, memory, settings, seed)
 
 

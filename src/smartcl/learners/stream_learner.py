@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from copy import copy
 from dataclasses import replace
 from typing import Any, ClassVar, cast
 
@@ -60,15 +61,29 @@ class StreamLearner(Transactional):
         """Learn one batch. Completes, or leaves the learner as it was."""
         raise NotImplementedError
 
+    def follow(self, rows: Batch, batch_size: int, came: int) -> None:
+        """Learn rows, at most ``batch_size`` of the ``came`` rows of a call; a learner may let a smaller batch wait."""
+        self.observe(rows)
+
+    @property
+    def waiting(self) -> int:
+        """The number of rows that have come and wait for their batch to be complete."""
+        return 0
+
+    def flush(self) -> None:
+        """Learn the rows that wait."""
+
     def check(self, batch: Batch) -> Batch:
         """The batch as it will be learned, or a ``ValueError`` that says what is wrong with it."""
         batch = check_batch(batch, self.spec)
         if "task" in (self.extra_dtypes or ()):
             check_task(batch)
-        if not self.batches:
+        if not self.batches and not self.waiting:
             self.weighted = batch.weight is not None
         elif batch.weight is not None and not self.weighted:
             raise ValueError("weight must be given from the first batch on, or never: it is stored beside each sample")
+        elif batch.weight is None and self.weighted and self.waiting:
+            batch = replace(batch, weight=torch.ones(len(batch)))
         self.memory.check_room(batch, self.stored_beside)
         return batch
 
@@ -97,6 +112,13 @@ class StreamLearner(Transactional):
         self.memory.store = self.memory.store.take(~gone)
         self.finish_batch()
 
+    def discard_waiting(self, gone: Bools) -> None:
+        """Drop rows that wait, inside ``all_or_nothing``."""
+        waiting = self.memory.waiting
+        assert waiting is not None
+        self.memory = copy(self.memory)
+        self.memory.waiting = None if gone.all() else waiting.take(np.flatnonzero(~gone))
+
     def extra_columns(self, batch: Batch) -> ExtraColumns:
         """What this method stores beside each sample; nothing, unless it says so."""
         return {}
@@ -114,6 +136,8 @@ class StreamLearner(Transactional):
         x = flat_rows(x, self.spec)
         with self.finished() as view, torch.no_grad():
             classify = view.classify()
+            if x.shape[0] <= PREDICT_ROWS:
+                return classify(check_rows(x, view.spec))
             pieces = (check_rows(piece, view.spec) for piece in row_pieces(x, PREDICT_ROWS))
             return joined((classify(piece) for piece in pieces), x.shape[0])
 

@@ -97,7 +97,7 @@ class Transactional:
     def finished(self) -> Iterator[Self]:
         """The learner as the last finished batch left it, whatever another thread is learning; to read only."""
         with self._reading(), gradients_as_before():
-            view = self._as_it_is()
+            view = self._as_it_is(to_read=True)
             yield view if view._finished is None else cast(Self, view._finished)
 
     @property
@@ -117,11 +117,15 @@ class Transactional:
                 locks.enter_context(table.lock)
             yield
 
-    def _as_it_is(self) -> Self:
-        """What is here now, out of reach of what is done next. One copy of a dict: no other thread comes between."""
+    def _as_it_is(self, to_read: bool = False) -> Self:
+        """What is here now, out of reach of what is done next. One copy of a dict: no other thread comes between.
+
+        Who only reads draws nothing, and needs no generator of its own.
+        """
         view: Self = object.__new__(type(self))
         vars(view).update(vars(self))
-        view.rng = deepcopy(view.rng)
+        if not to_read:
+            view.rng = deepcopy(view.rng)
         return view
 
     def _take_back(self, undo: Undo) -> None:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from smartcl.data.batch import Ints, Rows
 from smartcl.errors import extra
-from smartcl.memory.nonzeros import nonzeros_of
+from smartcl.memory.nonzeros import Nonzeros, nonzeros_of
 from smartcl.memory.store import SampleStore
 
 
@@ -59,6 +59,12 @@ def as_held(store: SampleStore, x: Rows) -> Rows:
     code = store.code
     if code is None or code.levels.exact:
         return x
+    if isinstance(x, torch.Tensor) and store.schema.is_full:
+        values, held = x.numpy(), np.zeros(tuple(x.shape), np.float32)
+        at = np.nonzero(values)
+        counts = np.bincount(at[0], minlength=len(values))
+        held[at] = code.levels.round(Nonzeros(counts, at[1], values[at].astype(np.float32))).values
+        return torch.from_numpy(held)
     rounded = code.levels.round(nonzeros_of(x, store.schema)).to_csr(store.n_features)
     return torch.from_numpy(rounded.toarray()) if isinstance(x, torch.Tensor) else rounded
 

@@ -19,6 +19,7 @@ from smartcl.memory.grading import LEARN_AGAIN, Judge, agrees, choose_levels, ch
 from smartcl.memory.pool import USUAL_OFFER, Offer, Pool, Selection, Selector
 from smartcl.memory.schema import FeatureWatch, Schema
 from smartcl.memory.store import SampleStore, describe
+from smartcl.memory.waiting import waiting_rows, waiting_state
 from smartcl.saved import Saved
 from smartcl.settings import setting
 
@@ -44,6 +45,9 @@ WORTH_RECODING = 1.02
 SHARPER = 2.0
 #: Where what is held is coarse, levels are learned from what arrives as it is, if it is so many samples.
 ENOUGH_ARRIVED = 20
+
+#: The share of the budget that may be kept free for rows that wait: 50 rows of 47 columns in 100 kB.
+WAITING_SHARE = 0.1
 
 #: By how many samples a memory finds out what forgetting features would bring, and whether a first batch fits at all.
 PROBE = 64
@@ -95,13 +99,36 @@ class SchematicMemory:
         self.names = Names()
         #: The samples offered in the memory's life, and those of them that were larger than all its room.
         self.offered, self.skipped = 0, 0
+        #: Rows that have come and are not learned yet, charged like all else; bytes that are kept free for them.
+        self.waiting: Batch | None = None
+        self.reserve = 0
 
     def __len__(self) -> int:
         return len(self.store)
 
     def __repr__(self) -> str:
         too_large = f", {self.skipped:,} row{'s' * (self.skipped > 1)} too large" if self.skipped else ""
-        return describe(self.store, self.budget) + too_large
+        count = 0 if self.waiting is None else len(self.waiting)
+        wait = f", {count:,} row{'s wait' if count > 1 else ' waits'} to be learned" if count else ""
+        return describe(self.store, self.budget) + too_large + wait
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes taken by samples, and by rows that wait to be learned."""
+        return self.store.nbytes + (0 if self.waiting is None else self.waiting.nbytes)
+
+    @property
+    def limit(self) -> int:
+        """The bytes that samples may take."""
+        return self.budget.nbytes - self.reserve
+
+    def keep_free(self, nbytes: int) -> None:
+        """Keep bytes free for rows that wait, and no more than ``WAITING_SHARE`` of the budget."""
+        self.reserve = int(min(nbytes, WAITING_SHARE * self.budget.nbytes))
+
+    def can_wait(self, rows: Batch) -> bool:
+        """Whether these rows, and no others, can wait beside the samples."""
+        return self.store.nbytes + rows.nbytes <= self.budget.nbytes
 
     def check_room(self, batch: Batch, extra_of: Callable[[Batch], ExtraColumns]) -> None:
         """Refuse a first batch of which not even the smallest sample fits, with what is stored beside it.
@@ -115,7 +142,7 @@ class SchematicMemory:
             index = np.arange(first, min(first + PROBE, len(batch)))
             some = self._pack(batch.take(index), {name: column[index] for name, column in extra.items()})
             smallest = min(smallest, int(some.sizes.min()))
-            if smallest <= self.budget.nbytes:
+            if smallest <= self.limit:
                 return
         raise ValueError(
             f"memory must hold at least one sample: it is {self.budget.nbytes} bytes, "
@@ -132,7 +159,7 @@ class SchematicMemory:
             self.watch = self.watch.update(alive)
             self.store = self._regain_features(alive)
         joined = self.store.join(self._pack(batch, extra))
-        if joined.nbytes <= self.budget.nbytes:
+        if joined.nbytes <= self.limit:
             return joined
         if not self._capacity(joined) and joined.code is not None:  # a code that grew with features that returned
             joined = joined.recode(None)
@@ -159,8 +186,8 @@ class SchematicMemory:
         store = candidates.take(keep)
         if self.selector.scored:
             store = store.with_extra(score=chosen.scores)
-        if store.nbytes > self.budget.nbytes:
-            raise RuntimeError(f"{type(self.selector).__name__} kept {store.nbytes} of {self.budget.nbytes} bytes")
+        if store.nbytes > self.limit:
+            raise RuntimeError(f"{type(self.selector).__name__} kept {store.nbytes} of {self.limit} bytes")
         new = len(candidates) - before
         self.store = store
         self.offered += new
@@ -180,7 +207,8 @@ class SchematicMemory:
     def state_dict(self) -> dict[str, Any]:
         watch = None if self.watch is None else self.watch.state_dict()
         counts = {"offered": self.offered, "skipped": self.skipped, "code_tried": self.code_tried}
-        return {"store": self.store.state_dict(), "watch": watch, **counts}
+        waiting = None if self.waiting is None else waiting_state(self.waiting)
+        return {"store": self.store.state_dict(), "watch": watch, "waiting": waiting, "reserve": self.reserve, **counts}
 
     def load_state_dict(
         self, state: dict[str, Any] | Saved, n_classes: int | None = None, extra_dtypes: Mapping[str, str] | None = None
@@ -196,10 +224,17 @@ class SchematicMemory:
         skipped = saved.whole("skipped", low=0, high=offered - len(store))
         code_tried = saved.whole("code_tried", low=0, high=offered)
         watch = saved.optional("watch")
+        waiting = None
+        if saved.has("waiting"):
+            waiting = waiting_rows(saved.part("waiting"), store.n_features, n_classes)
+            if store.nbytes + waiting.nbytes > self.budget.nbytes:
+                saved.refuse("waiting", f"and the samples must fit {self.budget.nbytes} bytes together")
+        reserve = saved.whole("reserve", 0, int(WAITING_SHARE * self.budget.nbytes))
         if (watch is None) != (self.watch is None):
             saved.refuse("watch", "must be there for schematic rows, and only for them")
         self.watch = None if watch is None else FeatureWatch.from_state(watch, store.n_features)
         self.store, self.offered, self.skipped, self.code_tried = store, offered, skipped, code_tried
+        self.waiting, self.reserve = waiting, reserve
 
     def _pack(self, batch: Batch, extra: ExtraColumns, like: SampleStore | None = None) -> SampleStore:
         """The batch in a store of its own, under the schema and in the code of another: the memory's, unless said."""
@@ -227,7 +262,7 @@ class SchematicMemory:
 
     def _room(self, store: SampleStore) -> int:
         """The bytes left for samples beside the masks."""
-        return self.budget.nbytes - store.overhead
+        return self.limit - store.overhead
 
     def _choose(self, pool: Pool, room: int, rng: np.random.Generator) -> Selection:
         """What the selector chooses, if there is a choice: where nothing new fits, nothing has to go for it."""
@@ -245,7 +280,7 @@ class SchematicMemory:
         if int(back.sum()) <= _worthwhile(self.store) * len(schema):
             return self.store
         extended = self.store.extend(Schema.of(back | schema.mask))
-        affordable = extended.overhead <= max(self.store.overhead, MASKS_SHARE * self.budget.nbytes)
+        affordable = extended.overhead <= max(self.store.overhead, MASKS_SHARE * self.limit)
         return extended if affordable else self.store.extend(Schema.full(schema.n_features))
 
     def _forget_features(self, candidates: SampleStore) -> SampleStore:
@@ -269,7 +304,7 @@ class SchematicMemory:
         """
         old, now = candidates.take(np.arange(len(candidates) - len(arrived))), candidates.code
         sample = self._probe(old, LEARN_FROM).recode(None).join(arrived) if len(old) else arrived
-        room, held = self.budget.nbytes, None if now is None else now.levels
+        room, held = self.limit, None if now is None else now.levels
         order = choose_order(sample, room)
         levels, coarse = held, held is not None and not held.exact
         if not coarse or len(arrived) >= ENOUGH_ARRIVED:

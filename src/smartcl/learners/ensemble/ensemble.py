@@ -26,9 +26,10 @@ from smartcl.learners.ensemble.feature_maps import FeatureMap, HashedColumns, Ra
 from smartcl.learners.ensemble.frame import Frame
 from smartcl.learners.ensemble.member import Member, Past
 from smartcl.learners.ensemble.network import NetworkMember
+from smartcl.learners.ensemble.next_row import Known, NextRow
 from smartcl.learners.ensemble.recent import Newest, Reader, learnable, roles
 from smartcl.learners.ensemble.ridge import Ridge
-from smartcl.learners.ensemble.rows import Floats, Samples, View
+from smartcl.learners.ensemble.rows import Doubles, Floats, Samples, View
 from smartcl.learners.ensemble.sampling import held_out, outdated, recent_share
 from smartcl.learners.ensemble.settings import (
     BATCH_ROWS,
@@ -100,15 +101,44 @@ class Ensemble(StreamLearner):
             model.network.draw_from(self.rng)
         self.evidence = Evidence.none(len(self.experts), spec.n_classes)
         self.newest = Newest.of(self.memory.store, self._reader)
+        #: What is known beyond the pool of the very next row: of rows of a table, where labels come one by one.
+        self.next_row = None if self._wide else NextRow.none(spec.n_features, spec.n_classes)
+        #: The newest rows with their labels, those that wait included; whether the last call brought a single row.
+        self.known: Known | None = None
+        self.one_by_one = False
         self.summed = Summed()
         #: The mean weight of the first batch's samples: penalties and priors are in rows of this weight.
         self.weight_unit = 1.0
 
+    def follow(self, rows: Batch, batch_size: int, came: int) -> None:
+        """Let the rows wait for their batch inside the memory's budget, or learn the batch that they complete."""
+        with self._lock:
+            rows = self.check(rows)
+            together = rows if self.memory.waiting is None else self.memory.waiting.and_then(rows)
+            self._keep_room(together, batch_size)
+            if len(together) < batch_size and self.memory.can_wait(together):
+                self._let_wait(rows, together, came == 1)
+                return
+            with self.all_or_nothing():
+                self.one_by_one = came == 1
+                self.observe(rows)
+
+    def _let_wait(self, rows: Batch, together: Batch, one_by_one: bool) -> None:
+        """One change of all that changes: it needs no undoing, and others see all of it or nothing."""
+        memory, known = copy(self.memory), self.known
+        memory.waiting = together
+        if self.next_row is not None:
+            new = self.samples(rows)
+            known = (known or self.next_row.known(self.past().recent)).and_then(new.rows.values, new.y, new.weight)
+        vars(self).update(memory=memory, known=known, one_by_one=one_by_one)
+
     def observe(self, batch: Batch) -> Observation:
-        """Learn one batch. Completes, or leaves the learner as it was."""
+        """Learn one batch, after the rows that wait. Completes, or leaves the learner as it was."""
         with self.all_or_nothing():
             batch = self.check(batch)
             self.begin_batch()
+            if self.memory.waiting is not None:
+                batch, self.memory.waiting = self.memory.waiting.and_then(batch), None
             self.look_at(batch)
             new = self.samples(batch)
             self.judge_answers(new)
@@ -116,6 +146,7 @@ class Ensemble(StreamLearner):
             aside = held_out(len(batch), self.rng)
             self.teach(new.taken(np.flatnonzero(~aside)))
             self.observed = self.remember(batch, np.where(aside, HELD_OUT, REPLAYED).astype(np.uint8))
+            self.known = None
             self.batches += 1
             self.look_back(len(batch))
             self.finish_batch()
@@ -142,6 +173,8 @@ class Ensemble(StreamLearner):
         if anew:
             self.map = self._drawn_map(stored_rows(store, np.arange(len(store))) if len(store) else batch.x)
         self.newest = Newest.of(store, self._reader)
+        if self.next_row is not None:
+            self.next_row = self.next_row.restarted(self.past().recent)
         if anew and len(store):
             known, past = self.stored(learnable(store)), self.past()
             self.parts = tuple(member.restarted(known, past) for member in self.parts)
@@ -151,9 +184,12 @@ class Ensemble(StreamLearner):
 
     def judge_answers(self, new: Samples) -> None:
         """What was answered before it is learned says how much each member counts, and what has changed."""
-        if not self.batches:
-            return
-        self.evidence = self.evidence.after(self._answered(new), self._roles)
+        said = self._answered(new) if self.batches else None
+        if self.next_row is not None:
+            pooled = self._undecided(len(new)) if said is None else self.evidence.weights.pooled(said.logs)
+            self.next_row = self.next_row.after(pooled, new, self.past().recent)
+        if said is not None:
+            self.evidence = self.evidence.after(said, self._roles)
 
     def react(self, new: Samples) -> None:
         """After a jump of the errors, look at new rows alone; after a change, go on without what is outdated."""
@@ -200,6 +236,41 @@ class Ensemble(StreamLearner):
         self.newest = self.newest.after(seen, store, self._reader) if same else Newest.of(store, self._reader)
         return seen
 
+    def _keep_room(self, rows: Batch, batch_size: int) -> None:
+        """Keep room inside the memory's budget in which a batch can wait.
+
+        Of a table it is kept from the first row on, so that what is learned does not depend on how calls cut the rows.
+        Room for wider rows, which take more, is made when the first of them waits.
+        """
+        if not self.memory.reserve and (not self._wide or (len(rows) < batch_size and not self.memory.can_wait(rows))):
+            with self.all_or_nothing():
+                self._keep_free(batch_size * rows.nbytes // len(rows))
+
+    def _keep_free(self, nbytes: int) -> None:
+        """Keep this room for rows that wait, and let go of the samples that take it."""
+        self.begin_batch()
+        self.memory.keep_free(nbytes)
+        if self.memory.store.nbytes > self.memory.limit:
+            offer = Offer(recent=recent_share(self.evidence.coverage))
+            seen = self.memory.select(self.memory.store, None, self.rng, offer)
+            self.summed = self.summed.after(seen.kept)
+            self.newest = Newest.of(self.memory.store, self._reader)
+        self.finish_batch()
+
+    @property
+    def waiting(self) -> int:
+        """The number of rows that wait."""
+        return 0 if self.memory.waiting is None else len(self.memory.waiting)
+
+    def flush(self) -> None:
+        """Learn the rows that wait, as a batch of their own."""
+        waiting = self.memory.waiting
+        if waiting is not None:
+            with self.all_or_nothing():
+                self.memory = copy(self.memory)
+                self.memory.waiting = None
+                self.observe(waiting)
+
     def look_back(self, came: int) -> None:
         """Now and then, ask about held-out rows of the past, and whether the networks' steps still add."""
         store = self.memory.store
@@ -237,16 +308,36 @@ class Ensemble(StreamLearner):
 
     # --- answers --------------------------------------------------------------------------------------------------
 
-    def answers(self, rows: View) -> Floats:
-        """What every expert says: log-probabilities ``[row, expert, class]``."""
+    def answers(self, rows: View, all_of_them: bool = True) -> Floats:
+        """What every expert says: log-probabilities ``[row, expert, class]``; or zeros of those that count nothing."""
         past, found = self.past(), []
-        for member in self.parts:
-            with self.clock.of(member.name):
-                found.append(member.answers(rows, past))
+        for member, part in zip(self.parts, self._slices, strict=True):
+            if all_of_them or self.evidence.weights.experts[part].any():
+                with self.clock.of(member.name):
+                    found.append(member.answers(rows, past))
+            else:
+                found.append(np.zeros((len(rows), part.stop - part.start, self.spec.n_classes), np.float32))
         return np.concatenate(found, axis=1)
 
     def classify(self) -> Callable[[Rows], torch.Tensor]:
-        return lambda x: torch.from_numpy(self.evidence.probabilities(self.answers(self.view(x)))).float()
+        return lambda x: torch.from_numpy(self.probabilities(self.view(x))).float()
+
+    def probabilities(self, rows: View) -> Doubles:
+        """Weighed and calibrated: for the next rows of the stream, or for the very next one.
+
+        The very next one is meant where rows wait that came one by one, and while nothing else is known.
+        """
+        if self.batches:
+            pooled = self.evidence.weights.pooled(self.answers(rows, all_of_them=False))
+        else:
+            pooled = self._undecided(len(rows))
+        if self.known is not None and self.next_row is not None and (self.one_by_one or not self.batches):
+            return self.next_row.probabilities(pooled, rows.values, self.known)
+        return self.evidence.calibration.applied(pooled)
+
+    def _undecided(self, count: int) -> Doubles:
+        """What is said before the first batch is learned: all classes are as likely."""
+        return np.full((count, self.spec.n_classes), 1 / self.spec.n_classes)
 
     def feature_weights(self) -> NDArray[np.float64]:
         return np.ones(self.spec.n_features)
@@ -293,8 +384,9 @@ class Ensemble(StreamLearner):
     @property
     def bytes_by_part(self) -> dict[str, int]:
         own = self.evidence.nbytes + self.frame.nbytes + self.map.nbytes
+        own += 0 if self.next_row is None else self.next_row.nbytes
         parts = {member.name: member.nbytes for member in self.parts}
-        return {"memory": self.memory.store.nbytes, **parts, "weighing and scales": own}
+        return {"memory": self.memory.nbytes, **parts, "weighing and scales": own}
 
     @property
     def changes(self) -> tuple[Change, ...]:
@@ -407,6 +499,11 @@ class Ensemble(StreamLearner):
             self.summed = Summed()
         self.finish_batch()
 
+    def discard_waiting(self, gone: Bools) -> None:
+        super().discard_waiting(gone)
+        self.known = self._known_again()
+        self.finish_batch()
+
     def _put_outdated_aside(self, before: tuple[Member, ...], begin: int) -> None:
         """Of the stored samples before the position ``begin``, those rest that the sums knew before a change and
         contradict now; those that the sums know now are learned again.
@@ -441,6 +538,8 @@ class Ensemble(StreamLearner):
             self.begin_batch()
             self.parts = tuple(member.widened(n_classes, self.rng) for member in self.parts)
             self.evidence = self.evidence.widened(n_classes)
+            self.next_row = None if self.next_row is None else self.next_row.widened(n_classes)
+            self.known = None if self.known is None else self.known.widened(n_classes)
             self.spec = replace(self.spec, n_classes=n_classes)
             self.finish_batch()
 
@@ -452,6 +551,8 @@ class Ensemble(StreamLearner):
                 "map": self.map.state_dict(),
                 "members": {member.name: member.state_dict() for member in self.parts},
                 "evidence": self.evidence.state_dict(),
+                "next_row": None if self.next_row is None else self.next_row.state_dict(),
+                "one_by_one": self.one_by_one,
                 "summed": self.summed.state_dict(),
                 "weight_unit": self.weight_unit,
             }
@@ -463,6 +564,10 @@ class Ensemble(StreamLearner):
         self.parts = tuple(member.loaded(states.part(member.name)) for member in self.parts)
         self.evidence = self.evidence.loaded(saved.part("evidence"))
         self.weight_unit = saved.number("weight_unit", LEAST_WEIGHT)
+        if (self.next_row is None) == saved.has("next_row"):
+            saved.refuse("next_row", "must be there for rows of a table, and only for them")
+        self.next_row = None if self.next_row is None else self.next_row.loaded(saved.part("next_row"))
+        self.one_by_one = saved.flag("one_by_one")
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         with self.all_or_nothing():
@@ -474,7 +579,15 @@ class Ensemble(StreamLearner):
             self.parts = tuple(
                 member.restarted(known, past) if isinstance(member, Classifier) else member for member in self.parts
             )
+            self.known = self._known_again()
             self.finish_batch()
+
+    def _known_again(self) -> Known | None:
+        """What the rows that wait have told, if any do."""
+        if self.memory.waiting is None or self.next_row is None:
+            return None
+        waiting = self.samples(self.memory.waiting)
+        return self.next_row.known(self.past().recent).and_then(waiting.rows.values, waiting.y, waiting.weight)
 
     def _drawn_map(self, rows: Rows) -> RandomFeatures | HashedColumns:
         """The map for rows such as these."""

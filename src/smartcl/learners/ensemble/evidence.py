@@ -7,17 +7,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from smartcl.data.batch import Bools
 from smartcl.learners.ensemble.calibration import Calibration
 from smartcl.learners.ensemble.drift import Change, DriftWatch
-from smartcl.learners.ensemble.rows import Floats
+from smartcl.learners.ensemble.rows import Doubles, Floats
 from smartcl.learners.ensemble.settings import AFTER_JUMP, BATCH_ROWS, LOOK_COUNTS, LOOK_ROWS, RARE, SURE, WORTH
 from smartcl.learners.ensemble.weighting import Answered, Weights, newest
 from smartcl.saved import Saved
-
-Doubles = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

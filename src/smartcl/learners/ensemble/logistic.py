@@ -18,12 +18,10 @@ from smartcl.data.spec import InputSpec
 from smartcl.learners.ensemble.drift import CHANGED, Change
 from smartcl.learners.ensemble.feature_maps import FeatureMap
 from smartcl.learners.ensemble.member import Past, log_softmax
-from smartcl.learners.ensemble.rows import Floats, Samples, View
+from smartcl.learners.ensemble.rows import Doubles, Floats, Samples, View
 from smartcl.learners.ensemble.settings import AFTER_JUMP, BATCH_ROWS, FORGETTING, LEAST
 from smartcl.learners.ensemble.sums import JITTER
 from smartcl.saved import Saved
-
-Doubles = NDArray[np.float64]
 
 #: Scores beyond this are taken as sure: exp must not overflow.
 SURE_SCORE = 30.0

@@ -35,15 +35,19 @@ class Recent:
     values: Any
     y: Ints
     weight: Floats | None = None
+    #: The squared length of each scaled row, if rows are dense.
+    squares: Floats | None = None
 
     def __len__(self) -> int:
         return len(self.y)
 
     def last(self, count: int) -> Recent:
         """The newest of them."""
-        newest = slice(max(0, len(self) - count), None)
-        weight = None if self.weight is None else self.weight[newest]
-        return Recent(self.x[newest], self.values[newest], self.y[newest], weight)
+        if len(self) <= count:
+            return self
+        newest = slice(len(self) - count, None)
+        weight, squares = (None if each is None else each[newest] for each in (self.weight, self.squares))
+        return Recent(self.x[newest], self.values[newest], self.y[newest], weight, squares)
 
     def some(self, count: int, rng: np.random.Generator) -> Recent:
         """At most ``count`` of them, drawn at random."""

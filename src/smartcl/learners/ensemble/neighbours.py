@@ -31,9 +31,8 @@ class Neighbours:
         recent, n_classes = past.recent.last(max(NEIGHBOUR_ROWS)), past.spec.n_classes
         if len(recent) < NEIGHBOURS:
             return np.full((len(rows), len(NEIGHBOUR_ROWS), n_classes), -np.log(n_classes), np.float32)
-        distances = squared_distances(rows.values, recent.values)
-        found = [votes(distances[:, -count:], recent.last(count), n_classes) for count in NEIGHBOUR_ROWS]
-        return log_shares(np.stack(found, axis=1))
+        distances = squared_distances(rows.values, recent.values, recent.squares)
+        return log_shares(votes(distances, recent, n_classes))
 
     def learn(self, new: Samples, past: Past) -> Self:
         return self
@@ -64,16 +63,16 @@ class Neighbours:
         return self
 
 
-def squared_distances(rows: Any, others: Any) -> torch.Tensor:
-    """Of each row to each of the others; of sparse rows, two minus twice the cosine.
+def squared_distances(rows: Any, others: Any, squares: Floats | None = None) -> torch.Tensor:
+    """Of each row to each of the others, of known squared lengths; of sparse rows two minus twice the cosine.
 
     >>> squared_distances(np.array([[0.0, 1.0]], np.float32), np.array([[3.0, 5.0]], np.float32))
     tensor([[25.]])
     """
     if isinstance(rows, np.ndarray):
-        some, rest = torch.from_numpy(rows), torch.from_numpy(others)
-        found = torch.addmm(rest.square().sum(dim=1), some, rest.T, alpha=-2)
-        return found.add_(some.square().sum(dim=1, keepdim=True)).clamp_(min=0)
+        rest = np.square(others).sum(axis=1) if squares is None else squares
+        found = torch.addmm(torch.from_numpy(rest), torch.from_numpy(rows), torch.from_numpy(others).T, alpha=-2)
+        return found.add_(torch.from_numpy(np.square(rows).sum(axis=1, keepdims=True))).clamp_(min=0)
     cosine = (unit_rows(rows) @ unit_rows(others).T).toarray()
     return torch.from_numpy(np.maximum(2 - 2 * cosine, 0).astype(np.float32))
 
@@ -87,13 +86,18 @@ def unit_rows(rows: sparse.csr_array[Any, tuple[int, int]]) -> sparse.csr_array[
 
 
 def votes(distances: torch.Tensor, recent: Recent, n_classes: int) -> Floats:
-    """The share of each class among the nearest, the nearer ones counting more."""
-    count = min(NEIGHBOURS, distances.shape[1])
-    near, nearest = (part.numpy() for part in distances.topk(count, dim=1, largest=False, sorted=False))
-    vote = 1 / (near + 0.1 * near.mean(axis=1, keepdims=True) + np.float32(1e-9))
+    """The share of each class among the nearest of the newest rows, ``[row, range, class]``; nearer ones count more."""
+    near = np.empty((len(distances), len(NEIGHBOUR_ROWS), NEIGHBOURS), np.float32)
+    nearest = np.empty(near.shape, np.int64)
+    for place, rows in enumerate(NEIGHBOUR_ROWS):
+        first = max(0, len(recent) - rows)
+        found = distances[:, first:].topk(NEIGHBOURS, dim=1, largest=False, sorted=False)
+        near[:, place], nearest[:, place] = found.values.numpy(), found.indices.numpy() + first
+    vote = 1 / (near + 0.1 * near.mean(axis=2, keepdims=True) + np.float32(1e-9))
     if recent.weight is not None:
         vote = vote * recent.weight[nearest].astype(np.float64)  # either may be huge
-    cells = np.arange(len(distances))[:, None] * n_classes + recent.y[nearest]
-    shares = np.bincount(cells.ravel(), vote.ravel(), len(distances) * n_classes).reshape(-1, n_classes)
-    found: Floats = (shares / shares.sum(axis=1, keepdims=True)).astype(np.float32)
-    return found
+    cells = np.arange(near.shape[0] * near.shape[1])[:, None] * n_classes + recent.y[nearest].reshape(-1, NEIGHBOURS)
+    shares = np.bincount(cells.ravel(), vote.ravel(), near.shape[0] * near.shape[1] * n_classes)
+    shares = shares.reshape(*near.shape[:2], n_classes)
+    shares_of: Floats = (shares / shares.sum(axis=2, keepdims=True)).astype(np.float32)
+    return shares_of

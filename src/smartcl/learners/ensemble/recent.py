@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -67,7 +68,12 @@ class Newest:
 
     def samples(self, store: SampleStore, weigh: Weigh) -> Recent:
         labels: Ints = store.labels[self.at].astype(np.int64)
-        return Recent(self.x, self.values, labels, weigh(store, self.at))
+        return Recent(self.x, self.values, labels, weigh(store, self.at), self._squares)
+
+    @cached_property
+    def _squares(self) -> Floats | None:
+        dense: Floats | None = np.square(self.values).sum(axis=1) if isinstance(self.values, np.ndarray) else None
+        return dense
 
 
 def wanted(store: SampleStore, most: int) -> Ints:

@@ -17,6 +17,7 @@ from smartcl.learners.ensemble.settings import WIDE
 from smartcl.network.inputs import Prepared
 
 Floats: TypeAlias = NDArray[np.float32]
+Doubles: TypeAlias = NDArray[np.float64]
 
 
 class View:

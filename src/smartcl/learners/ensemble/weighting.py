@@ -11,14 +11,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from smartcl.data.batch import Ints
-from smartcl.learners.ensemble.rows import Floats
+from smartcl.learners.ensemble.rows import Doubles, Floats
 from smartcl.learners.ensemble.settings import ACCURACY_WEIGHT, NO_SHIFT, PRIOR_ROWS, RECENT_ROWS
 from smartcl.saved import Saved
-
-Doubles = NDArray[np.float64]
 
 #: A step that does not lower the loss is halved, at most this often.
 HALVINGS = 4

@@ -1,0 +1,278 @@
+"""Answers for the very next row, where labels come one by one: experts that know every row as soon as it has its label.
+
+The pool of all members learns a batch at a time. Here it is one expert among four others: the nearest of the newest
+rows, at two ranges, the last label, and a linear regression that is updated row by row (recursive least squares with
+forgetting). Their weights come from answers to each row that knew the labels of all rows before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smartcl.data.batch import Ints
+from smartcl.learners.ensemble.calibration import Calibration
+from smartcl.learners.ensemble.member import Recent, log_shares, log_softmax
+from smartcl.learners.ensemble.rows import Doubles, Floats, Samples
+from smartcl.learners.ensemble.settings import BATCH_ROWS, LOOK_ROWS, NEAREST, NEXT_FORGETTING, SHARPNESS
+from smartcl.learners.ensemble.weighting import Answered, Weights, newest
+from smartcl.saved import Saved
+
+#: What is weighed: the pool of all members, and the four that know every row.
+EXPERTS = 1 + len(NEAREST) + 2
+#: The rows of which the nearest are looked for.
+NEAR_ROWS = max(rows for _, rows in NEAREST)
+
+
+@dataclass(frozen=True, eq=False)
+class Regression:
+    """Recursive least squares with forgetting: ``weights`` [column, class] and the inverse of the second moments."""
+
+    weights: Doubles
+    inverse: Doubles
+
+    def scores(self, features: Doubles) -> Doubles:
+        found: Doubles = features @ self.weights
+        return found
+
+    def after(self, row: Doubles, label: int, weight: float = 1.0) -> Regression:
+        """With this row counted in, and all before it counting a little less."""
+        gained = self.inverse @ row
+        surprise = NEXT_FORGETTING / weight + row @ gained
+        residual = -(row @ self.weights)
+        residual[label] += 1.0
+        gain = gained[:, None] / surprise
+        return Regression(self.weights + gain * residual, (self.inverse - gain * gained) / NEXT_FORGETTING)
+
+    def widened(self, n_classes: int) -> Regression:
+        return replace(self, weights=np.pad(self.weights, ((0, 0), (0, n_classes - self.weights.shape[1]))))
+
+
+@dataclass(frozen=True, eq=False)
+class RecentSums:
+    """Second moments of the newest rows and products with their labels, each row counting less than the next.
+
+    A recursion that goes on from one row to the next loses its precision in the end: it begins anew from the sums with
+    every batch.
+
+    >>> rng = np.random.default_rng(0)
+    >>> rows = with_constant(rng.normal(size=(200, 2)).astype(np.float32))
+    >>> y = (rows[:, 1] > 0).astype(int)
+    >>> at_once = RecentSums.empty(2, 2).after(rows, y, np.ones(200)).solved()
+    >>> row_by_row = RecentSums.empty(2, 2).solved()
+    >>> for row, label in zip(rows, y):
+    ...     row_by_row = row_by_row.after(row, label)
+    >>> bool(np.allclose(at_once.weights, row_by_row.weights, atol=0.02))
+    True
+    """
+
+    second: Doubles
+    products: Doubles
+
+    @classmethod
+    def empty(cls, columns: int, n_classes: int) -> RecentSums:
+        """Of no row: a ridge penalty of one row of unit length, which never fades."""
+        return cls(np.eye(1 + columns), np.zeros((1 + columns, n_classes)))
+
+    def after(self, rows: Doubles, y: Ints, weight: NDArray[Any]) -> RecentSums:
+        left = NEXT_FORGETTING ** len(y)
+        weighed = rows * (weight * NEXT_FORGETTING ** np.arange(len(y) - 1, -1, -1))[:, None]
+        second = left * self.second + weighed.T @ rows + (1 - left) * np.eye(len(self.second))
+        return RecentSums(second, left * self.products + weighed.T @ np.eye(self.products.shape[1])[y])
+
+    def solved(self) -> Regression:
+        inverse: Doubles = np.linalg.inv(self.second).astype(np.float64)
+        return Regression(inverse @ self.products, inverse)
+
+    def widened(self, n_classes: int) -> RecentSums:
+        return replace(self, products=np.pad(self.products, ((0, 0), (0, n_classes - self.products.shape[1]))))
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """The newest rows whose labels are known, oldest first, and what the regression learned from them."""
+
+    values: Floats
+    y: Ints
+    regression: Regression
+
+    def and_then(self, values: Floats, y: Ints, weight: Floats | None) -> Known:
+        """With these rows too."""
+        last = self.regressions(values, y, weight)[-1]
+        return Known(np.concatenate([self.values, values])[-NEAR_ROWS:], np.concatenate([self.y, y])[-NEAR_ROWS:], last)
+
+    def regressions(self, values: Floats, y: Ints, weight: Floats | None) -> list[Regression]:
+        """The regression as it is, and after each of these rows."""
+        taught, counts = [self.regression], np.ones(len(y)) if weight is None else weight
+        for row, label, count in zip(with_constant(values), y.tolist(), counts.tolist(), strict=True):
+            taught.append(taught[-1].after(row, label, count))
+        return taught
+
+    def answers(self, pooled: Doubles, values: Floats) -> Floats:
+        """What each expert says of rows of which any may be the next: log-probabilities ``[row, expert, class]``."""
+        distances, n_classes = squared_distances(values, self.values), pooled.shape[1]
+        near = [nearest(distances[:, -most:], self.y[-most:], count, n_classes) for count, most in NEAREST]
+        last = np.full((len(values), n_classes), 0.0 if len(self.y) else 1 / n_classes, np.float32)
+        last[:, self.y[-1:]] = 1.0
+        return said(pooled, near, last, self.regression.scores(with_constant(values)))
+
+    def answers_in_turn(self, pooled: Doubles, values: Floats, y: Ints, weight: Floats | None) -> Floats:
+        """What each expert would have said of each of these rows, with the labels of all rows before it."""
+        before, n_classes = self.regressions(values, y, weight)[:-1], pooled.shape[1]
+        scores = np.stack([each.scores(row) for each, row in zip(before, with_constant(values), strict=True)])
+        rows, labels = np.concatenate([self.values, values]), np.concatenate([self.y, y])
+        distances, age = (
+            squared_distances(values, rows),
+            np.arange(len(y))[:, None] + len(self.y) - np.arange(len(rows)),
+        )
+        near = [
+            nearest(np.where((age > 0) & (age <= most), distances, np.float32(np.inf)), labels, count, n_classes)
+            for count, most in NEAREST
+        ]
+        last = np.full((len(values), n_classes), 1 / n_classes, np.float32)
+        first = 0 if len(self.y) else 1
+        last[first:] = np.eye(n_classes, dtype=np.float32)[labels[len(self.y) - 1 + first : -1]]
+        return said(pooled, near, last, scores)
+
+    def widened(self, n_classes: int) -> Known:
+        return replace(self, regression=self.regression.widened(n_classes))
+
+
+@dataclass(frozen=True, eq=False)
+class NextRow:
+    """How the experts for the next row are weighed: the answers that they gave, their weights, and calibration."""
+
+    present: Answered
+    weights: Weights
+    calibration: Calibration
+    #: Sums of the newest rows up to the last batch, for the regression.
+    sums: RecentSums
+    rows: int = 0
+
+    @classmethod
+    def none(cls, columns: int, n_classes: int) -> NextRow:
+        """Nothing is known: all count alike."""
+        return cls(
+            Answered.none(EXPERTS, n_classes),
+            Weights.equal(EXPERTS, n_classes),
+            Calibration.none(),
+            RecentSums.empty(columns, n_classes),
+        )
+
+    def known(self, recent: Recent) -> Known:
+        """What the experts know after the last batch."""
+        near = recent.last(NEAR_ROWS)
+        return Known(near.values, near.y, self.sums.solved())
+
+    def probabilities(self, pooled: Doubles, values: Floats, known: Known) -> Doubles:
+        """Of rows any of which may be the next, weighed and calibrated."""
+        return self.calibration.applied(self.weights.pooled(known.answers(pooled, values)))
+
+    def after(self, pooled: Doubles, new: Samples, recent: Recent) -> NextRow:
+        """With a batch that the pool answered, and whose labels have come one after the other."""
+        values, y = new.rows.values, new.y
+        weight = np.ones(len(y), np.float32) if new.weight is None else new.weight
+        logs = self.known(recent).answers_in_turn(pooled, values, y, weight)
+        answered = Answered(logs, y, weight)
+        calibration = self.calibration.after(self.weights.pooled(logs), y, weight)
+        rows, present = self.rows + len(values), newest(self.present, answered)
+        due = self.rows < 2 * LOOK_ROWS or rows // LOOK_ROWS > self.rows // LOOK_ROWS
+        weights = self.weights.refitted(present) if due else self.weights
+        sums = self.sums.after(with_constant(values), y, weight)
+        return NextRow(present, weights, calibration, sums, rows)
+
+    def restarted(self, recent: Recent) -> NextRow:
+        """With sums of rows in another scale."""
+        last, columns = recent.last(2 * BATCH_ROWS), len(self.sums.products) - 1
+        weight = np.ones(len(last)) if last.weight is None else last.weight
+        empty = RecentSums.empty(columns, self.sums.products.shape[1])
+        return replace(self, sums=empty.after(with_constant(last.values), last.y, weight))
+
+    def widened(self, n_classes: int) -> NextRow:
+        return replace(
+            self,
+            present=self.present.widened(n_classes),
+            weights=self.weights.widened(n_classes),
+            sums=self.sums.widened(n_classes),
+        )
+
+    @property
+    def nbytes(self) -> int:
+        own = self.sums.second.nbytes + self.sums.products.nbytes
+        return own + self.present.nbytes + self.calibration.nbytes
+
+    def state_dict(self) -> dict[str, Any]:
+        return {
+            "present": self.present.state_dict(),
+            "weights": self.weights.state_dict(),
+            "calibration": self.calibration.state_dict(),
+            "sums": asdict(self.sums),
+            "rows": self.rows,
+        }
+
+    def loaded(self, saved: Saved) -> NextRow:
+        """What ``state_dict`` described, of rows of the same columns and classes."""
+        part, shapes = saved.part("sums"), asdict(self.sums)
+        sums = RecentSums(*(np.array(part.array(name, own.shape, "float64")) for name, own in shapes.items()))
+        return NextRow(
+            self.present.loaded(saved.part("present")),
+            self.weights.loaded(saved.part("weights")),
+            Calibration.from_state(saved.part("calibration")),
+            sums,
+            saved.whole("rows", 0),
+        )
+
+
+def with_constant(values: Floats) -> Doubles:
+    """Rows in double precision after a constant.
+
+    >>> with_constant(np.array([[2.0]], dtype=np.float32))
+    array([[1., 2.]])
+    """
+    found = np.ones((len(values), 1 + values.shape[1]))
+    found[:, 1:] = values
+    return found
+
+
+def squared_distances(rows: Floats, others: Floats) -> Floats:
+    """Of each row to each of the others.
+
+    >>> squared_distances(np.array([[0.0, 1.0]], np.float32), np.array([[3.0, 5.0]], np.float32))
+    array([[25.]], dtype=float32)
+    """
+    found: Floats = np.square(rows[:, None] - others).sum(axis=2)
+    return found
+
+
+def nearest(distances: Floats, labels: Ints, count: int, n_classes: int) -> Floats:
+    """The share of each class among the nearest ``count`` rows, nearer ones counting more; infinity: not to be asked.
+
+    Where no row is to be asked, the classes have equal shares.
+
+    >>> nearest(np.array([[0.1, 9.0, np.inf]], np.float32), np.array([0, 1, 1]), 1, 2)
+    array([[1., 0.]], dtype=float32)
+    """
+    if not len(labels):
+        return np.full((len(distances), n_classes), 1 / n_classes, np.float32)
+    at = np.argpartition(distances, min(count, len(labels)) - 1, axis=1)[:, :count]
+    near = distances[np.arange(len(at))[:, None], at].astype(np.float64)
+    there = np.isfinite(near)
+    if not there.all():
+        near = np.where(there, near, np.where(there, near, 0.0).max(axis=1, keepdims=True))
+    vote = there / (near + 0.1 * near.mean(axis=1, keepdims=True) + 1e-9)
+    cells = np.arange(len(at))[:, None] * n_classes + labels[at]
+    shares = np.bincount(cells.ravel(), vote.ravel(), len(at) * n_classes).reshape(-1, n_classes)
+    shares[~there.any(axis=1)] = 1.0
+    found: Floats = (shares / shares.sum(axis=1, keepdims=True)).astype(np.float32)
+    return found
+
+
+def said(pooled: Doubles, near: Sequence[Floats], last: Floats, scores: Doubles) -> Floats:
+    """The answers of all experts as log-probabilities, ``[row, expert, class]``."""
+    shares = np.stack([pooled.astype(np.float32), *near, last], axis=1)
+    regressed = log_softmax((SHARPNESS * scores).astype(np.float32))
+    return np.concatenate([log_shares(shares), regressed[:, None]], axis=1)
