@@ -341,7 +341,7 @@ def figures(given: argparse.Namespace) -> Iterator[dict[str, object]]:
     for name in given.streams:
         data = STREAMS[name]()
         if given.rows is not None and given.rows < data.learned:
-            data = Data(data.table, data.y, given.rows)
+            data = Data(data.table.iloc[: given.rows], data.y[: given.rows], given.rows)
         for learner in given.learners:
             make, package = LEARNERS[learner]
             if find_spec(package) is None or (is_text(data) and learner in ("boosting", "river-arf")):

@@ -92,6 +92,10 @@ class NameRates:
         new = [key for key in dict.fromkeys(keys) if key not in self._slots]
         if new:
             self._make_room(new[-MOST_NAMES // 2 :], row, journal)
+        if len(keys) == 1:
+            if keys[0] in self._slots:
+                self._learn_one(self._slots[keys[0]], residuals[0], row, journal)
+            return
         held = [place for place, key in enumerate(keys) if key in self._slots]
         slots = [self._slots[keys[place]] for place in held]
         at, place, times = np.unique(np.array(slots, np.int64), return_inverse=True, return_counts=True)
@@ -103,6 +107,16 @@ class NameRates:
         more = times.astype(np.float32)
         count = np.minimum(self._count[at] + more, np.maximum(WINDOW_ROWS, more)).astype(np.float32)
         self._rate[at] += (sums - more[:, None] * self._rate[at]) / count[:, None]
+        self._count[at] = count
+        self._last[at] = row
+
+    def _learn_one(self, at: int, residual: Floats, row: int, journal: Journal | None) -> None:
+        """The same for a single row, a short way."""
+        if journal is not None:
+            for values in (self._count, self._rate, self._last):
+                journal.array(values, at)
+        count = min(self._count[at] + np.float32(1), np.float32(WINDOW_ROWS))
+        self._rate[at] += (residual - self._rate[at]) / count
         self._count[at] = count
         self._last[at] = row
 

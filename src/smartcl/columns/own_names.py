@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any
 
+import numpy as np
+
 from smartcl.columns.journal import Journal
 from smartcl.saved import Saved
 
@@ -28,7 +30,7 @@ class OwnNames:
         self.width = width
         self._places: dict[str, int] = {}
         #: Of each column, the row by which its name was last seen.
-        self._last = [0] * width
+        self._last = np.zeros(width, np.int64)
 
     def place(self, name: str | None) -> int | None:
         """The column of a name, if it has one."""
@@ -53,17 +55,22 @@ class OwnNames:
 
     def learn(self, names: Sequence[str | None], row: int, journal: Journal | None = None) -> None:
         """Rows with these names came; ``row`` were before."""
+        seen = [name for name in dict.fromkeys(names) if name is not None]
+        known = [self._places[name] for name in seen if name in self._places]
+        if journal is not None:
+            journal.array(self._last, known)
+        self._last[known] = row
+        new = [name for name in seen if name not in self._places]
+        if new:
+            self._take_in(new, row, journal)
+
+    def _take_in(self, new: Sequence[str], row: int, journal: Journal | None) -> None:
+        """Give columns to new names, as long as there are any to give."""
         if journal is not None:
             journal.attribute(self, "_places")
             journal.attribute(self, "_last")
-        places, last = dict(self._places), list(self._last)
-        seen = [name for name in dict.fromkeys(names) if name is not None]
-        for name in seen:
-            if name in places:
-                last[places[name]] = row
-        for name in seen:
-            if name in places:
-                continue
+        places, last = dict(self._places), self._last.copy()
+        for name in new:
             free = next((place for place in range(self.width) if place not in places.values()), None)
             if free is None:
                 eldest = min(places, key=lambda each: (last[places[each]], places[each]))
@@ -85,11 +92,11 @@ class OwnNames:
     def copy(self) -> OwnNames:
         """One that can be changed by itself."""
         made = OwnNames(self.width)
-        made._places, made._last = dict(self._places), list(self._last)
+        made._places, made._last = dict(self._places), self._last.copy()
         return made
 
     def state_dict(self) -> dict[str, Any]:
-        return {"places": dict(self._places), "last": list(self._last)}
+        return {"places": dict(self._places), "last": self._last.copy()}
 
     def load_state_dict(self, saved: Saved) -> None:
         """Go on as the one that gave this state, or raise a ``StateError``."""
@@ -97,4 +104,4 @@ class OwnNames:
         found = {name: places.whole(name, 0, self.width - 1) for name in places}
         if len(set(found.values())) < len(found):
             saved.refuse("places", "must be another for each name")
-        self._places, self._last = found, list(saved.counts("last", self.width, self.width))
+        self._places, self._last = found, np.array(saved.array("last", (self.width,), "int64"))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
+from math import cos, pi, sin
 from typing import Any
 
 import numpy as np
@@ -269,7 +270,7 @@ class RowEncoder:
         if not self.schema.sparse:
             out[self._late_at : -1] = self.late.tolist()
             out[-1] = float(state.lost)
-        made = torch.tensor([out], dtype=torch.float32)
+        made = torch.from_numpy(np.array([out], dtype=np.float32))
         return Encoded(made, state.keys, state.names, state.words)
 
     def name(self, feature: int) -> str:
@@ -417,10 +418,11 @@ class RowEncoder:
             if not there:
                 row.miss(missing)
             if column.kind == DATE:
-                row.out[at + 1 : at + len(DATE_PARTS)] = turns(np.array([number]), np.array([there]))[0].tolist()
+                if there:
+                    row.out[at + 1 : at + len(DATE_PARTS)] = turns_of(number)
             elif column.kind == CLOCK and there:
                 angle = 2 * np.pi / DAY_HOURS * number
-                row.out[at + 1], row.out[at + 2] = float(np.sin(angle)), float(np.cos(angle))
+                row.out[at + 1], row.out[at + 2] = sin(angle), cos(angle)
             elif column.kind == CODE:
                 row.rate(self.rates[name], name, _code_key(read) if there else NO_NAME - 1, self._rate_at[name])
 
@@ -599,6 +601,16 @@ def turns(days: NDArray[np.float64], there: NDArray[np.bool_] | None) -> NDArray
     angles = 2 * np.pi * np.stack([(days % turn) / turn for turn in (YEAR_DAYS, WEEK_DAYS, 1.0)], axis=1)
     found = np.stack([np.sin(angles), np.cos(angles)], axis=2).reshape(len(days), -1)
     return found if there is None else found * there[:, None]
+
+
+def turns_of(day: float) -> list[float]:
+    """The same of one day.
+
+    >>> [round(turn, 2) for turn in turns_of(0.25)]
+    [0.0, 1.0, 0.22, 0.97, 1.0, 0.0]
+    """
+    angles = [2 * pi * ((day % turn) / turn) for turn in (YEAR_DAYS, WEEK_DAYS, 1.0)]
+    return [part for angle in angles for part in (sin(angle), cos(angle))]
 
 
 def _id_given(value: Any) -> Any:
