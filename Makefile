@@ -6,13 +6,16 @@ INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints
 READY := $(VENV)/.ready
 DEV_READY := $(VENV)/.ready-dev
 PEERS := .venv-peers
-PEERS_INSTALL := $(PEERS)/bin/pip install --quiet --disable-pip-version-check -c constraints-peers.txt
+PEERS_INSTALL := $(PEERS)/bin/pip install --quiet --disable-pip-version-check -c constraints.txt
 PEERS_READY := $(PEERS)/.ready
+DOCS := .venv-docs
+DOCS_INSTALL := $(DOCS)/bin/pip install --quiet --disable-pip-version-check -c constraints.txt
+DOCS_READY := $(DOCS)/.ready
 COMPAT := .venv-compat
-COMPAT_INSTALL := $(COMPAT)/bin/pip install --quiet --disable-pip-version-check -c constraints-compat.txt
+COMPAT_INSTALL := $(COMPAT)/bin/pip install --quiet --disable-pip-version-check -c constraints.txt
 COMPAT_READY := $(COMPAT)/.ready
 
-.PHONY: demo test lint bench bench-all bench-peers attack peers compat compat-bench compat-env clean
+.PHONY: demo test lint docs dist bench bench-all bench-peers attack peers compat compat-bench compat-env clean
 
 demo: $(READY)
 	$(BIN)/smartcl demo
@@ -25,6 +28,22 @@ lint: $(DEV_READY)
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# The documentation, in site/: a warning is an error. The package is read, not run, so nothing else is installed. Where
+# Chromium is installed, make test looks at every page of it.
+docs: $(DOCS_READY)
+	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build --strict
+
+# The wheel and the source archive, in dist/, with what a package index would refuse.
+dist: $(DOCS_READY)
+	rm -rf dist
+	$(DOCS)/bin/python -m build --quiet --outdir dist .
+	$(DOCS)/bin/twine check --strict dist/*
+
+$(DOCS_READY): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(DOCS)
+	$(DOCS_INSTALL) mkdocs-material 'mkdocstrings[python]' ruff build twine
+	touch $@
 
 bench: $(DEV_READY)
 	$(BIN)/python -m benchmarks
@@ -47,7 +66,7 @@ bench-peers: $(COMPAT_READY)
 peers: $(PEERS_READY)
 	$(PEERS)/bin/python -m smartcl.paper.peers.suite
 
-$(PEERS_READY): pyproject.toml constraints.txt constraints-peers.txt
+$(PEERS_READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(PEERS)
 	$(PEERS_INSTALL) torch==2.13.0
 	$(PEERS_INSTALL) -e . river pandas sortedcontainers tqdm pytest
@@ -66,7 +85,7 @@ compat-env: $(COMPAT_READY)
 
 # torchvision's wheel is built for another build of torch: its compiled operators, which two of its modules describe, are
 # left out, and so are those modules. Nothing here uses them.
-$(COMPAT_READY): pyproject.toml constraints.txt constraints-compat.txt
+$(COMPAT_READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(COMPAT)
 	$(COMPAT_INSTALL) torch==2.13.0
 	$(COMPAT_INSTALL) --no-deps avalanche-lib torchvision
@@ -84,8 +103,8 @@ $(READY): pyproject.toml constraints.txt
 	touch $@
 
 $(DEV_READY): $(READY)
-	$(INSTALL) -e '.[dev,onnx,paper,parquet,ray,tensorboard,zstd]'
+	$(INSTALL) -e '.[dev,onnx,paper,parquet,ray,zstd]'
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(PEERS) $(COMPAT) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(PEERS) $(COMPAT) $(DOCS) dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

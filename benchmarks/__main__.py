@@ -38,7 +38,7 @@ NAMES = (
 #: They take long, or need the flu data.
 LONG = ("easy", "predicting", "again", "soak", "attack", "tables", "mixed")
 #: They need the environment of ``make compat-env``.
-PEERS = ("peers", "avalanche_replay")
+PEERS = ("peers", "avalanche_replay", "row_by_row")
 
 
 def main() -> None:

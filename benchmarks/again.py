@@ -15,9 +15,9 @@ import torch
 from sklearn.metrics import roc_auc_score
 
 from benchmarks.timing import report
-from smartcl import build_learner
 from smartcl.data.batch import Batch
-from smartcl.paper.datasets import load_stream
+from smartcl.extend import build_learner
+from smartcl.paper.datasets.dataset_registry import load_stream
 
 STREAMS, SEED, MEMORY = ("flu-2011-validation", "flu-2013-validation"), 30, "300 samples"
 #: The share of the rows before which nothing is counted.

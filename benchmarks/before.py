@@ -20,8 +20,8 @@ MEMORY, SEED = "100 samples", 11
 LEARNS = f"""
 import sys, time, torch
 torch.set_num_threads(1)
-from smartcl import build_learner
-from smartcl.paper.datasets import load_stream
+from smartcl.extend import build_learner
+from smartcl.paper.datasets.dataset_registry import load_stream
 stream = load_stream("disjoint-mnist", {SEED})
 learner = build_learner(sys.argv[1], stream.spec, "{MEMORY}", **dict(pair.split("=") for pair in sys.argv[2:]))
 print(len(stream), flush=True)

@@ -21,7 +21,7 @@ from smartcl.memory import SampleStore
 from smartcl.memory.grading import choose_levels, choose_order, learn_code
 from smartcl.memory.levels import Levels
 from smartcl.memory.nonzeros import Nonzeros
-from smartcl.paper.datasets import load_stream
+from smartcl.paper.datasets.dataset_registry import load_stream
 from smartcl.paper.datasets.downloads import FetchError
 
 #: Rows that a code is learned from, and others that are written; the bytes that its tables are to pay in.

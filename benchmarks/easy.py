@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from benchmarks.timing import report
-from smartcl import Batch, InputSpec, build_learner
+from smartcl.extend import Batch, InputSpec, build_learner
 from smartcl.paper.datasets.mnist import load_mnist
 
 BATCH, MEMORY = 50, "300 samples"

@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from benchmarks.timing import best_seconds, report
 from smartcl.network.inputs import prepare
 from smartcl.network.mlp import MLP
-from smartcl.paper.datasets.registry import load_stream
+from smartcl.paper.datasets.dataset_registry import load_stream
 from smartcl.regularizers.ewc import fisher_diagonal
 from smartcl.regularizers.mas import sample_sensitivity
 

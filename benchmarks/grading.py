@@ -15,9 +15,9 @@ from typing import Any, TypeVar
 import torch
 
 from benchmarks.timing import report
-from smartcl import Learner, build_learner
+from smartcl.extend import Learner, build_learner
 from smartcl.memory import SampleStore
-from smartcl.paper.datasets import load_stream
+from smartcl.paper.datasets.dataset_registry import load_stream
 from smartcl.paper.datasets.downloads import FetchError
 
 #: The memory, batches that fill it before any is timed (one step each), and batches timed, to the end of the stream.

@@ -9,7 +9,7 @@ import torch.nn.functional as F
 from benchmarks.timing import best_seconds, report
 from smartcl.network.gradients import trace
 from smartcl.network.mlp import MLP
-from smartcl.paper.datasets.registry import load_stream
+from smartcl.paper.datasets.dataset_registry import load_stream
 from smartcl.selection.gss_greedy import max_cosines
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import torch
 
 from benchmarks.timing import report
-from smartcl import build_learner
-from smartcl.paper.datasets import load_stream
+from smartcl.extend import build_learner
+from smartcl.paper.datasets.dataset_registry import load_stream
 
 if __name__ == "__main__":
     torch.set_num_threads(1)

@@ -7,9 +7,9 @@ import time
 import torch
 
 from benchmarks.timing import report
-from smartcl import METHODS, build_learner
+from smartcl.extend import METHODS, build_learner
 from smartcl.learners.learner import Learner
-from smartcl.paper.datasets import load_stream
+from smartcl.paper.datasets.dataset_registry import load_stream
 
 STEPS = 30
 

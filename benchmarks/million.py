@@ -11,7 +11,7 @@ import torch
 from scipy import sparse
 
 from benchmarks.timing import report
-from smartcl import Batch, InputSpec, build_learner
+from smartcl.extend import Batch, InputSpec, build_learner
 
 ROWS, FEATURES, NONZEROS, BATCH = 20_000, 1_000_000, 100, 50
 

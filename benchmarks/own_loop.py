@@ -12,7 +12,7 @@ from torch.nn.functional import cross_entropy
 
 from benchmarks.timing import report
 from smartcl import ReplayMemory
-from smartcl.paper.datasets import load_stream
+from smartcl.paper.datasets.dataset_registry import load_stream
 
 #: The bytes of 200 images of MNIST.
 NBYTES = 200 * 784

@@ -10,7 +10,7 @@ from benchmarks.timing import best_seconds, report
 from smartcl.network.gradients import cosine_matrix, sample_gradients
 from smartcl.network.inputs import prepare
 from smartcl.network.wrapped import WrappedNetwork, wrapped
-from smartcl.paper.datasets.registry import load_stream
+from smartcl.paper.datasets.dataset_registry import load_stream
 from smartcl.paper.networks import small_convolution
 
 NEW, STORED = 50, 300

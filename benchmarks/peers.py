@@ -19,8 +19,8 @@ import torch
 from torch import nn
 
 from benchmarks.timing import report
-from smartcl import build_learner
-from smartcl.paper.datasets import load_stream
+from smartcl.extend import build_learner
+from smartcl.paper.datasets.dataset_registry import load_stream
 from smartcl.paper.datasets.task_stream import TaskStream
 from smartcl.paper.peers.models import river_arf, sklearn_mlp
 

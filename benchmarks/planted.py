@@ -5,10 +5,10 @@ from __future__ import annotations
 import torch
 
 from benchmarks.timing import report
-from smartcl import build_learner
+from smartcl.extend import build_learner
 from smartcl.paper.datasets.simulated import simulated_events
 from smartcl.paper.experiments.feature_ranking import recovery
-from smartcl.paper.experiments.run import learn
+from smartcl.paper.experiments.task_run import learn
 
 MEMORY = "50 samples"
 #: The default, tuned for accuracy on images, and one between the gradients of noise and those of precursors.

@@ -9,7 +9,7 @@ from benchmarks.timing import best_seconds, report
 from smartcl.memory.pool import Pool, Selector
 from smartcl.network.gradients import Trace, gradient_cosines, trace
 from smartcl.network.mlp import MLP
-from smartcl.paper.datasets.registry import load_stream
+from smartcl.paper.datasets.dataset_registry import load_stream
 from smartcl.selection.gss_iqp import GSSIQP, least_alike
 from smartcl.selection.k_centers import FSSClust, GSSClust
 

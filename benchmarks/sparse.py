@@ -15,8 +15,8 @@ from multiprocessing import get_context
 import torch
 
 from benchmarks.timing import report
-from smartcl import Batch, build_learner
-from smartcl.paper.datasets import load_stream
+from smartcl.extend import Batch, build_learner
+from smartcl.paper.datasets.dataset_registry import load_stream
 from smartcl.paper.datasets.downloads import FetchError
 
 #: What is wanted, batches that fill the memory before any is timed (one step each; the last, which makes room for what

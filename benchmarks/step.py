@@ -12,12 +12,12 @@ import torch.nn.functional as F
 from torch import nn
 
 from benchmarks.timing import best_seconds, report
-from smartcl import build_learner
+from smartcl.extend import build_learner
 from smartcl.learners.learner import Learner
 from smartcl.learners.sceptic import FULL_DOUBT, Sceptic
 from smartcl.network.denormals import flushed_denormals
 from smartcl.network.inputs import prepare
-from smartcl.paper.datasets import load_stream
+from smartcl.paper.datasets.dataset_registry import load_stream
 
 #: Steps a batch, as ``smart`` takes them by default; and of so many runs the median counts.
 STEPS, RUNS = 20, 5
@@ -62,7 +62,7 @@ def ratio(method: str, doubt: float = 0.0) -> tuple[int, float]:
             learner.learn(batch, None)
 
     believe()
-    held = learner.draw_all()[0] if isinstance(learner, Sceptic) else range(learner.recipe.replay)
+    held = learner.draw_steps()[0] if isinstance(learner, Sceptic) else range(learner.recipe.replay)
     rows = len(batch[1]) + len(held)
     bare = bare_step(rows)
 

@@ -38,7 +38,7 @@ from smartcl.paper.datasets.real_streams import load_real_stream
 from smartcl.paper.datasets.stream_suite import SEEDS, SUITE, read_suite_file, stream_path
 from smartcl.paper.datasets.task_stream import CORRUPT
 from smartcl.paper.scores.prequential import BATCH_ROWS, Online
-from smartcl.paper.scores.stream_scores import accuracy_by_tenth, stream_scores
+from smartcl.paper.scores.probability_scores import accuracy_by_tenth, stream_scores
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from smartcl import METHODS, SmartClassifier, TableModel, train_stream
+from smartcl import SmartClassifier, TableModel, train_stream
+from smartcl.extend import METHODS
 from smartcl.learners.methods import find_method
 from smartcl.persistence import load_state
 
@@ -58,7 +59,7 @@ def test_weights_begin_anew_from_what_is_left() -> None:
     model = fitted(np.arange(120))
     kept = model.forget(np.flatnonzero(y == "up")[:50], retrain_from_memory=True)
     assert kept == 50
-    assert len(model.memory_) + model.learner_.waiting == 70
+    assert len(model.memory_) == 70
     fresh = SmartClassifier("20kB", **SMALL).partial_fit(X, y)
     assert not np.array_equal(model.predict_proba(X), fresh.predict_proba(X))
     assert model.classes_.tolist() == ["down", "up"]
@@ -184,7 +185,7 @@ def test_after_retraining_a_folder_is_that_of_a_model_that_never_saw_the_rows(
     if method in CLUSTERING:
         assert float(saw.memory_.export()[[f"feature {n}" for n in range(5)]].abs().to_numpy().max()) < 100
         return
-    assert len(saw.memory_) + saw.learner_.waiting == 123
+    assert len(saw.memory_) == 123
     texts = [(tmp_path / name / "model.json").read_bytes() for name in ("130", "123")]
     assert texts[0] == texts[1]  # which holds the checksum of all arrays
     for model in models:

@@ -8,6 +8,8 @@ import sys
 from importlib import import_module
 
 import smartcl
+from smartcl.learners.factory import Builder, Method
+from smartcl.learners.methods import OURS
 
 #: What the memory stands on.
 BENEATH_MEMORY = {
@@ -16,9 +18,11 @@ BENEATH_MEMORY = {
 }
 #: What a memory is made of, and beneath it: past it, something was loaded that a memory does not need.
 MOST_MODULES = 33
+#: Files that a table is shown with, half of the 192 before results were one file a data set.
+MOST_TO_SHOW = 96
 
 TOOLS_AND_PAPER = ("smartcl.cli", "smartcl.events", "smartcl.files", "smartcl.paper")
-NOT_FOR_EVERYBODY = {"matplotlib", "onnx", "piqp", "pyarrow", "ray", "river", "rich", "tensorboardX", "typer"}
+NOT_FOR_EVERYBODY = {"onnx", "piqp", "pyarrow", "ray", "river", "rich", "typer"}
 
 
 def loaded(before: str, statement: str) -> set[str]:
@@ -57,9 +61,9 @@ def test_a_memory_is_to_be_had_from_its_package() -> None:
 def test_a_public_name_loads_what_it_is_made_of_and_no_more() -> None:
     assert "smartcl.memory.schematic_memory" not in loaded("pass", "import smartcl.memory; smartcl.memory.Budget")
     assert packages(loaded("pass", "from smartcl.memory import Budget, format_bytes")) == set()
-    found = loaded("pass", "from smartcl import Batch")
+    found = loaded("pass", "from smartcl.data import Batch")
     assert {module for module in found if module.startswith("smartcl.")} <= {
-        *("smartcl.data", "smartcl.data.batch", "smartcl.data.spec", "smartcl.lazy"),
+        *("smartcl.data", "smartcl.data.batch", "smartcl.lazy"),
     }
 
 
@@ -85,17 +89,31 @@ def test_the_first_call_does_not_wait_for_sympy() -> None:
     assert packages(found) & {"mpmath", "sympy"} == set()
 
 
-def test_a_method_is_loaded_when_it_is_asked_for() -> None:
-    from smartcl.learners.methods import MODULES
-
-    modules = {f"smartcl.learners.{module}" for module in MODULES}
-    assert loaded("pass", "import smartcl; smartcl.SmartClassifier(); list(smartcl.METHODS)") & modules == set()
-    asked_for = loaded("pass", "import smartcl; smartcl.METHODS['smart'].parameters")
+def test_a_method_is_loaded_when_a_learner_is_built() -> None:
+    modules = {f"smartcl.learners.{place_of(method).partition(':')[0]}" for method in OURS.values()}
+    assert loaded("pass", "import smartcl; smartcl.SmartClassifier()") & modules == set()
+    names = "from smartcl.learners.methods import METHODS; "
+    known = loaded("pass", f"{names} [method.parameters for method in METHODS.values()]")
+    assert known & modules == set()
+    assert "torch" not in packages(known)
+    asked_for = loaded("pass", f"{names} METHODS['smart'].summary")
     assert asked_for & modules == {"smartcl.learners.smart"}
 
 
-def test_each_module_has_the_methods_it_is_named_for() -> None:
-    from smartcl.learners.methods import MODULES
+def place_of(method: Method) -> str:
+    assert isinstance(method.build, Builder)
+    return method.build.place
 
-    there = {module: tuple(import_module(f"smartcl.learners.{module}").METHODS) for module in MODULES}
-    assert there == MODULES
+
+def test_every_method_has_its_builder() -> None:
+    assert all(method.summary for method in OURS.values())
+
+
+def test_results_that_are_there_are_shown_without_torch() -> None:
+    show = (
+        "import io, contextlib; from smartcl.cli.app import call; stdout = contextlib.redirect_stdout(io.StringIO()); "
+    )
+    show += "stdout.__enter__(); call(['reproduce', 'table1', '--show', '--json']); stdout.__exit__(None, None, None)"
+    found = loaded("pass", show)
+    assert packages(found) & {"torch", "sklearn"} == set()
+    assert len({module for module in found if module.startswith("smartcl.")}) <= MOST_TO_SHOW

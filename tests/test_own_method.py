@@ -18,7 +18,9 @@ from sklearn.model_selection import GridSearchCV
 
 from contract import assert_keeps_the_contract
 from helpers import assert_same_state, small_batches, small_spec
-from smartcl import (
+from smartcl import SmartClassifier
+from smartcl.cli.app import call
+from smartcl.extend import (
     METHODS,
     InputSpec,
     Learner,
@@ -27,15 +29,13 @@ from smartcl import (
     Recipe,
     Regularizer,
     Selection,
-    SmartClassifier,
     build_learner,
     register_method,
 )
-from smartcl.cli.app import call
 from smartcl.learners.methods import find_method
 from smartcl.learners.registry import Registry
 from smartcl.network.mlp import MLP
-from smartcl.paper.experiments.spec import RunSpec
+from smartcl.paper.experiments.run_spec import RunSpec
 from smartcl.setting_kinds import Real
 from smartcl.settings import of_kind
 
@@ -165,7 +165,7 @@ def test_a_call_counts_wholly_or_not_at_all(learner: Any, monkeypatch: pytest.Mo
 def test_it_is_saved_under_its_name(learner: Any, tmp_path: Path) -> None:
     model = model_of(learner, parameters={"smoothing": 0.25}).partial_fit(*rows(1))
     with pytest.raises(
-        ValueError, match=r"must be registered to be saved.*smartcl\.register_method\('a-name', learner"
+        ValueError, match=r"must be registered to be saved.*smartcl\.extend\.register_method\('a-name', learner"
     ):
         model.save(tmp_path / "model")
     assert not (tmp_path / "model").exists()
@@ -204,10 +204,16 @@ def test_a_copy_with_a_factory_needs_no_name(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"learner": 3}, r"learner must be a factory\(spec, memory, seed, \*\*parameters\) or a smartcl.Method, got 3"),
+        (
+            {"learner": 3},
+            r"learner must be a factory\(spec, memory, seed, \*\*parameters\) or a smartcl.extend.Method, got 3",
+        ),
         ({"learner": newest, "method": "er"}, "method must not be given beside a learner of one's own, got 'er'"),
         ({"learner": None, "method": newest}, "method must be a name, got <function"),
-        ({"learner": lambda spec, memory, seed: "no"}, "a method must build a smartcl.Learner, this one built 'no'"),
+        (
+            {"learner": lambda spec, memory, seed: "no"},
+            "a method must build a smartcl.extend.Learner, this one built 'no'",
+        ),
         ({"learner": closed, "parameters": {"smoothing": 0.1}}, "unknown parameter 'smoothing': .*known are lr"),
         ({"learner": METHOD, "parameters": {"pull": 2}}, r"pull must be a number in \[0, 1\], got 2"),
         ({"learner": METHOD, "parameters": {"pul": 1}}, "unknown parameter 'pul': did you mean pull"),
@@ -275,8 +281,9 @@ def test_a_setting_must_have_a_kind() -> None:
 # --- entry points ------------------------------------------------------------
 
 PLUGIN = """
-from smartcl import METHODS, Method
-from smartcl.learners.replay import ReplaySettings, er
+from smartcl.extend import METHODS, Method
+from smartcl.learners.method_settings import ReplaySettings
+from smartcl.learners.replay import er
 
 def build(spec, memory, settings, seed):
     '''Replay as another package has it.'''

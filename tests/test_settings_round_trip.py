@@ -12,13 +12,14 @@ import numpy as np
 import pytest
 
 from helpers import small_batches, small_spec
-from smartcl import METHODS, Learner, SmartClassifier
+from smartcl import SmartClassifier
 from smartcl.cli.usage import assignments
 from smartcl.estimator_input import own_settings
+from smartcl.extend import METHODS, Learner
 from smartcl.fitted import Built
 from smartcl.learners.adaptive import usual_members
 from smartcl.learners.ensemble.ensemble import Ensemble
-from smartcl.paper.experiments.spec import RunSpec
+from smartcl.paper.experiments.run_spec import RunSpec
 from smartcl.selection.trusted import Trusted
 from smartcl.setting_kinds import Flag, Real, Whole, Widths
 from smartcl.settings import SETTINGS
@@ -114,7 +115,7 @@ def learned(method: str) -> SmartClassifier:
         learner, names = built.learner(), [f"f{i}" for i in range(20)]
         for batch in batches:
             learner.observe(batch)
-        return SmartClassifier.around(learner, np.array([0, 1]), built, names, {})
+        return SmartClassifier._around(learner, np.array([0, 1]), built, names, {})
     model = SmartClassifier(900, method=method, parameters=values, random_state=0)
     for batch in batches:
         model.partial_fit(batch.x, batch.y)

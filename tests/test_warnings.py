@@ -13,7 +13,8 @@ SCRIPT = """
 import pickle, sys, tempfile
 import numpy as np, pandas as pd, torch
 from scipy import sparse
-from smartcl import Batch, InputSpec, ReplayMemory, SmartClassifier, build_learner, train_stream
+from smartcl import ReplayMemory, SmartClassifier, train_stream
+from smartcl.extend import Batch, InputSpec, build_learner
 
 def fixed(array):
     array = array.copy(order="K")

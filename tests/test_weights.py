@@ -11,8 +11,8 @@ from sklearn.base import clone
 from sklearn.metrics import recall_score
 from sklearn.utils.class_weight import compute_class_weight
 
-from smartcl import METHODS as REGISTERED
 from smartcl import SmartClassifier
+from smartcl.extend import METHODS as REGISTERED
 from smartcl.learners.class_counts import ClassCounts
 from smartcl.learners.methods import find_method
 from smartcl.learners.weights import class_weights

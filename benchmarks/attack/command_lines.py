@@ -23,7 +23,7 @@ from smartcl.cli.one_line import LOG_COLUMNS
 from smartcl.learners.methods import METHODS
 from smartcl.paper.experiments.catalogue import TABLES
 from smartcl.paper.experiments.results import ResultFolder
-from smartcl.paper.experiments.spec import RunSpec
+from smartcl.paper.experiments.run_spec import RunSpec
 
 COMMANDS = ("demo", "run", "events", "methods", "reproduce", "results", "report")
 TINY = ("--set", "hidden=2", "--set", "iterations=1", "--memory", "2kB")
@@ -145,16 +145,18 @@ def results(rng: random.Random, folder: Path) -> Iterator[CommandLine]:
     specs = TABLES["table1"].specs(1)
     for name, text in odd_results(rng).items():
         where = folder / "results" / name.replace(" ", "-")
-        for spec in specs[:: len(specs) // 5]:
-            path = ResultFolder(where).path(spec)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(text if isinstance(text, bytes) else text.replace('"SPEC"', spec_text(spec)).encode())
+        where.mkdir(parents=True, exist_ok=True)
+        lines = [
+            text if isinstance(text, bytes) else text.replace('"SPEC"', spec_text(spec)).replace("\n", " ").encode()
+            for spec in specs[:: len(specs) // 5]
+        ]
+        ResultFolder(where).file(specs[0].dataset).path.write_bytes(b"\n".join(lines))
         yield CommandLine(
             f"results: {name}", ("reproduce", "table1", "--show", "--seeds", "1", "--results", str(where))
         )
         if rng.random() < 0.4:  # a report takes longer than the rest
             yield CommandLine(f"report of: {name}", ("report", "--results", str(where), "--out", f"{where}-report"))
-    ResultFolder(folder / "results" / "folder").path(specs[0]).mkdir(parents=True)
+    ResultFolder(folder / "results" / "folder").file(specs[0].dataset).path.mkdir(parents=True)
     for name, command in (("results: folder", ("reproduce", "table1", "--show")), ("report of: folder", ("report",))):
         yield CommandLine(name, (*command, "--results", str(folder / "results" / "folder")))
     for name in ("keywords", "theory", "figure-samples", "figure-sensitivity", "table3-tuning", "events-tuning"):
@@ -241,12 +243,13 @@ def outputs(folder: Path) -> Iterator[CommandLine]:
     (folder / "file.txt").write_text("a file")
     for name, path in wrong.items():
         yield CommandLine(f"out: {name}", (*good, "--out", str(path)))
-        yield CommandLine(f"tensorboard: {name}", (*QUICK_RUN, "--noise", "pink", "--tensorboard", str(path)))
         yield CommandLine(f"keywords: {name}", (*QUICK_RUN, "--keywords", str(path)))
         yield CommandLine(f"picture: {name}", ("demo", "--out", str(path), "--memory", "nothing"))
         yield CommandLine(f"report: {name}", ("report", "--results", str(folder / "other"), "--out", str(path)))
         if name not in ("something else", "nothing"):  # there a page can be written
-            yield CommandLine(f"page: {name}", ("results", str(path / "x"), "--results", str(folder / "nowhere")))
+            yield CommandLine(
+                f"page: {name}", ("report", "--markdown", str(path / "x"), "--results", str(folder / "nowhere"))
+            )
     yield CommandLine("out: markup", (*good, "--out", str(folder / "[/red]model")))
     yield CommandLine("out: as JSON", (*good, "--out", str(folder / "größer"), "--json"))
 
@@ -262,7 +265,6 @@ def plain(folder: Path) -> Iterator[CommandLine]:
         yield CommandLine(f"{command} with too many", (command, *("surplus",) * 50))
     yield CommandLine("version and more", ("--version", "run"))
     yield CommandLine("all with a row", ("reproduce", "all", "--row", "er"))
-    yield CommandLine("show with events", ("reproduce", "table1", "--show", "--tensorboard", str(folder / "events")))
     for seeds in ("0", "-1", "1001", "100000000", "1" * 400, "one", "1.5"):
         yield CommandLine(f"seeds {seeds[:12]}", ("reproduce", "table1", "--show", "--seeds", seeds))
     for options in (

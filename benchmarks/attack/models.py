@@ -13,14 +13,15 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from benchmarks.attack.tries import FaultError
-from smartcl import METHODS, SmartClassifier
+from smartcl import SmartClassifier
+from smartcl.extend import METHODS
 
 #: The width of each form of input; the widest has a row table for a first layer.
 WIDTHS = {"dense": 6, "sparse": 40, "wide": 600_000}
 #: Most methods store whole rows: of the widest, one takes megabytes.
 MEMORY = {"dense": 600, "sparse": 2000, "wide": 2000}
 QUICK = {"hidden": (8,), "lr": 1e-2, "iterations": 2, "replay": 10}
-SCHEMATIC = ("smart", "smart-paper")
+SCHEMATIC = ("smart", "smart-paper", "adaptive")
 LEARNED = ("classes_", "n_features_in_", "feature_names_in_")
 #: Methods that a stream without task ids can have.
 TASKLESS = tuple(name for name, method in METHODS.items() if not method.task_aware)
@@ -70,7 +71,7 @@ class Kind:
 
 #: Every part of the library that keeps a state: both stores, all penalties, extra columns, teachers, the row table.
 KINDS = (
-    *(Kind("smart", form) for form in WIDTHS),
+    *(Kind(method, form) for method in ("smart", "adaptive") for form in WIDTHS),
     *(Kind(method, "dense") for method in ("er", "ewc", "si", "der++", "gdumb", "smart-paper", "er-ace")),
     *(Kind(method, "sparse") for method in ("er", "gss-greedy", "der++")),
     Kind("smart-paper", "wide"),
@@ -121,8 +122,8 @@ def check_sound(model: SmartClassifier) -> None:
         if not _is_finite(value, path):
             raise FaultError("the state is not finite", path)
     memory = model.memory_
-    if model.method != "joint" and memory.store.nbytes > memory.budget.nbytes:
-        raise FaultError("the memory exceeds its budget", f"{memory.store.nbytes} of {memory.budget.nbytes} bytes")
+    if model.method != "joint" and memory.nbytes > memory.budget.nbytes:
+        raise FaultError("the memory exceeds its budget", f"{memory.nbytes} of {memory.budget.nbytes} bytes")
     rows = probe_rows(model.n_features_in_)
     check_probabilities(model.predict_proba(rows), rows.shape[0], len(model.classes_))
     if not set(model.predict(rows).tolist()) <= set(model.classes_.tolist()):

@@ -5,5 +5,5 @@ The public names are on one page: ``__init__.pyi``.
 
 from smartcl.lazy import lazy_names
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __getattr__, __dir__ = lazy_names(__name__)

@@ -20,7 +20,7 @@ from smartcl.references import Code, import_reference, reference_of
 from smartcl.saved import Saved
 
 #: From items, such as texts or images, to an array or tensor of one row for each.
-Encoder: TypeAlias = Callable[[Any], Any]
+Encode: TypeAlias = Callable[[Any], Any]
 
 SENTENCES = ["", "The quick brown fox jumps over the lazy dog.", "naïve café, 123 %", "no yes no yes " * 40]
 #: Answers further apart than this share of their largest value are another encoder's; processors differ by less.
@@ -30,10 +30,10 @@ TOLERANCE = 1e-3
 WAVES = 8
 
 #: What items are, so that others like them can be made up: ``"text"``, or the container, shape and dtype of arrays.
-Kind: TypeAlias = Mapping[str, Any]
+ItemKind: TypeAlias = Mapping[str, Any]
 
 
-def kind_of(items: Any) -> Kind | None:
+def kind_of(items: Any) -> ItemKind | None:
     """The kind of some items; None if nothing like them can be made up.
 
     >>> kind_of(["a text"]), kind_of(np.zeros((5, 2), np.float32))
@@ -48,13 +48,13 @@ def kind_of(items: Any) -> Kind | None:
     return _arrays("list", first[None]) if isinstance(first, np.ndarray) else None
 
 
-def _arrays(container: str, values: NDArray[Any]) -> Kind | None:
+def _arrays(container: str, values: NDArray[Any]) -> ItemKind | None:
     if values.dtype.kind not in "buif":
         return None
     return {"items": container, "shape": list(values.shape[1:]), "dtype": values.dtype.name}
 
 
-def made_up(kind: Kind) -> Any:
+def made_up(kind: ItemKind) -> Any:
     """A few items of this kind, always the same."""
     if kind["items"] == "text":
         return list(SENTENCES)
@@ -76,14 +76,14 @@ class Encoding:
     (4, 8)
     """
 
-    encoder: Encoder | str
-    kind: Kind | None
+    encoder: Encode | str
+    kind: ItemKind | None
     answers: NDArray[np.float32] | None
 
     @classmethod
-    def of(cls, named: Encoder | str, items: Any) -> Encoding:
+    def of(cls, named: Encode | str, items: Any) -> Encoding:
         """Ask it; one that answers the same items in two ways is not frozen, and refused."""
-        encoder: Encoder = Code()(named)
+        encoder: Encode = Code()(named)
         kind = kind_of(items)
         if kind is None:
             return cls(encoder, None, None)
@@ -95,7 +95,7 @@ class Encoding:
             raise ValueError("encoder must answer the same items alike, and does not: is it in training mode?")
         return cls(encoder, kind, answers)
 
-    def check_same(self, encoder: Encoder) -> None:
+    def check_same(self, encoder: Encode) -> None:
         """Refuse an encoder that does not answer as this one did."""
         if encoder is self.encoder or self.kind is None or self.answers is None:
             return
@@ -124,12 +124,12 @@ class Encoding:
             known = cls(found, _checked(kind), saved.array("answers", (len(SENTENCES), WAVES), "float32"))
         if not isinstance(found, str):
             return known
-        encoder: Encoder = import_reference(found)
+        encoder: Encode = import_reference(found)
         known.check_same(encoder)
         return replace(known, encoder=encoder)
 
 
-def encoded(encoding: Encoding | None, encoder: Encoder | str | None, items: Any) -> Any:
+def encoded(encoding: Encoding | None, encoder: Encode | str | None, items: Any) -> Any:
     """Items as vectors where there is an encoder, which must be the one that learning began with; else as they are."""
     asked = Code()(encoder)
     if (encoding is None) != (asked is None):
@@ -140,7 +140,7 @@ def encoded(encoding: Encoding | None, encoder: Encoder | str | None, items: Any
     return vectors(asked, items)
 
 
-def _checked(kind: Saved) -> Kind:
+def _checked(kind: Saved) -> ItemKind:
     if kind.choice("items", "text", "array", "tensor", "list") == "text":
         return {"items": "text"}
     shape = [size for size in kind.items("shape") if type(size) is int and 0 < size < 2**20]
@@ -155,7 +155,7 @@ def _checked(kind: Saved) -> Kind:
     return {"items": kind.text("items"), "shape": shape, "dtype": dtype.name}
 
 
-def vectors(encoder: Encoder, items: Any) -> Any:
+def vectors(encoder: Encode, items: Any) -> Any:
     """What an encoder makes of some items: one row of numbers for each, dense or sparse, or a ``ValueError``."""
     with gradients_as_before(), torch.no_grad():
         made = encoder(items)

@@ -18,7 +18,7 @@ from smartcl.columns.gaps import gaps_of
 from smartcl.columns.row_encoder import FeatureNames
 from smartcl.data.batch import Batch, Ints, Rows
 from smartcl.data.spec import InputSpec
-from smartcl.encoding import Encoder, Encoding, encoded
+from smartcl.encoding import Encode, Encoding, encoded
 from smartcl.estimator_door import Door
 from smartcl.estimator_input import (
     Given,
@@ -41,8 +41,7 @@ from smartcl.learners.factory import Factory, Method
 from smartcl.learners.feeding import feed
 from smartcl.learners.forgetting import forget_samples
 from smartcl.learners.ids import ids_of, kept_ids
-from smartcl.learners.methods import registered_name
-from smartcl.learners.names import USUAL_METHOD
+from smartcl.learners.methods import USUAL_METHOD, registered_name
 from smartcl.learners.state_size import StateSize
 from smartcl.learners.stream_learner import StreamLearner
 from smartcl.memory.schematic_memory import SchematicMemory
@@ -123,7 +122,7 @@ class SmartClassifier(ClassifierMixin, TableDoor):  # type: ignore[misc]
         network: ModuleSource | str | None = None,
         optimizer: MakeOptimizer | str | None = None,
         augment: Augment | str | None = None,
-        encoder: Encoder | str | None = None,
+        encoder: Encode | str | None = None,
         class_weight: Mapping[Any, float] | str | None = None,
         batch_size: int = 50,
         random_state: int | np.random.RandomState | None = None,
@@ -287,7 +286,7 @@ class SmartClassifier(ClassifierMixin, TableDoor):  # type: ignore[misc]
         return count
 
     @classmethod
-    def around(
+    def _around(
         cls,
         learner: StreamLearner,
         classes: Labels,

@@ -15,8 +15,7 @@ from smartcl.data.batch import Rows, tensor_of
 from smartcl.data.spec import InputSpec
 from smartcl.learners.checks import TOO_LARGE, all_finite
 from smartcl.learners.factory import Factory, Method
-from smartcl.learners.methods import check_registered, find_method, registered_name
-from smartcl.learners.names import USUAL_METHOD
+from smartcl.learners.methods import USUAL_METHOD, check_registered, find_method, registered_name
 from smartcl.learners.weights import ClassWeight
 from smartcl.references import Code, names_in, saved_code
 from smartcl.saved import Saved

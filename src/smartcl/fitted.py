@@ -60,7 +60,7 @@ class Built:
         if found.task_aware:
             raise ValueError(
                 f"method {shown(method)} must be told which task each batch is of, which an estimator cannot: "
-                "use smartcl.build_learner and Batch(x, y, task)"
+                "use smartcl.extend.build_learner and Batch(x, y, task)"
             )
         plain = int(memory) if isinstance(memory, np.integer) else memory
         return cls(method, plain, found.coerce(found.without_task_ends(parameters)), spec)

@@ -35,7 +35,8 @@ def lazy_names(package: str) -> tuple[Callable[[str], object], Callable[[], list
             return sorted(read_stub())
         if not name.startswith("__"):
             if name in read_stub():
-                found: object = getattr(import_module(homes[name]), name)
+                own = homes[name] == package  # a module of the package itself
+                found: object = import_module(f"{package}.{name}") if own else getattr(import_module(homes[name]), name)
                 setattr(sys.modules[package], name, found)  # the next time it is found without asking here
                 return found
             if any(f"{home}.".startswith(f"{package}.{name}.") for home in homes.values()):

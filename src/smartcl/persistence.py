@@ -15,7 +15,6 @@ seal is the first line of a file, with a checksum of all that follows; the state
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import json
 import os
@@ -32,6 +31,9 @@ from safetensors import SafetensorError
 from safetensors.numpy import load as parse_arrays
 from safetensors.numpy import save as format_arrays
 
+from smartcl.atomic import path_of as path_of
+from smartcl.atomic import write_file as write_file
+
 FORMAT = "smartcl-model"
 VERSION = 2
 INDEX = "model.json"
@@ -40,32 +42,10 @@ PREVIOUS = "previous.json"
 LOCK = "lock"
 TRAINER = "trainer"
 
-#: What the system says of a path that cannot be.
-IMPOSSIBLE = (errno.ENAMETOOLONG, errno.ELOOP, errno.EINVAL)
 #: How long a save waits for another one of the same folder.
 PATIENCE_SECONDS = 60.0
 #: A reader may find that what it has just read the name of is gone: so many saves in a row do not happen meanwhile.
 ATTEMPTS = 20
-
-
-def path_of(given: str | os.PathLike[str], what: str) -> Path:
-    """A path, whether or not anything is there, or a ``ValueError`` if the system has no such paths.
-
-    >>> path_of("a\\0b", "folder")
-    Traceback (most recent call last):
-    ValueError: folder must be a path that this system takes, got 'a\\x00b': embedded null byte
-    """
-    try:
-        path = Path(given)
-        path.stat()
-    except (FileNotFoundError, NotADirectoryError, PermissionError):
-        pass
-    except (OSError, ValueError) as error:
-        if isinstance(error, OSError) and error.errno not in IMPOSSIBLE:
-            raise
-        why = error.strerror if isinstance(error, OSError) else error
-        raise ValueError(f"{what} must be a path that this system takes, got {shortened(str(given))}: {why}") from None
-    return path
 
 
 def save_state(folder: str | os.PathLike[str], state: dict[str, Any], only: bool = False) -> None:
@@ -275,31 +255,3 @@ def _detach(value: Any, name: str, arrays: dict[str, NDArray[Any]]) -> Any:
     if isinstance(value, np.generic):
         return value.item()
     return value
-
-
-def write_file(path: Path, data: bytes, beside: Path | None = None) -> None:
-    """All of ``data`` under this name, or nothing new under it; on the disk when this returns.
-
-    It is written under another name first, in the same folder or in ``beside``.
-    """
-    part = (beside or path.parent) / f".{path.name}.{os.getpid()}.{os.urandom(4).hex()}.tmp"
-    try:
-        with part.open("wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(path)
-        _sync_folder(path.parent)
-    finally:
-        part.unlink(missing_ok=True)
-
-
-def _sync_folder(folder: Path) -> None:
-    """Put the names in a folder on the disk too, where the system knows how."""
-    if os.name != "posix":
-        return
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

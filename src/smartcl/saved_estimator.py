@@ -30,18 +30,19 @@ class SavedEstimator(BaseEstimator):  # type: ignore[misc]
     _fitted: Fitted
 
     @property
-    def companions_(self) -> Mapping[str, Any]:
+    def _companions(self) -> Mapping[str, Any]:
         """What others keep in the folder of this model, by name."""
-        return self._known("companions_").companions
+        return self._known("_companions").companions
 
-    def save(
-        self, folder: str | os.PathLike[str], companions: Mapping[str, Any] | None = None, only: bool = False
-    ) -> None:
+    def save(self, folder: str | os.PathLike[str], only: bool = False) -> None:
         """Write all that the future depends on: weights, averages, optimizer, memory, random state.
 
-        The state saved before is kept beside it, unless it is to be the ``only`` one. ``companions`` are what others
-        keep in the same folder, in the place of what they kept there before.
+        The state saved before is kept beside it, unless it is to be the ``only`` one.
         """
+        self._save_with(folder, None, only)
+
+    def _save_with(self, folder: str | os.PathLike[str], companions: Mapping[str, Any] | None, only: bool) -> None:
+        """Save, with what others keep in the same folder in the place of what they kept there before."""
         check_is_fitted(self)
         with self._one_at_a_time():
             if companions is not None:

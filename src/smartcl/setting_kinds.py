@@ -201,10 +201,10 @@ class Word:
 
 
 @dataclass(frozen=True)
-class Levels:
+class LevelCount:
     """One of a few words, or how many levels a value may have.
 
-    >>> Levels(("exact", "auto"), Whole(2, 256))("4"), Levels(("exact", "auto"), Whole(2, 256)).form
+    >>> LevelCount(("exact", "auto"), Whole(2, 256))("4"), LevelCount(("exact", "auto"), Whole(2, 256)).form
     (4, 'exact, auto or a whole number from 2 to 256')
     """
 

@@ -13,7 +13,7 @@ from difflib import get_close_matches
 from typing import Any, Self
 
 from smartcl.references import Code, UntrustedCodeError
-from smartcl.setting_kinds import Flag, Kind, Levels, Members, Name, Real, Whole, Widths, Word, plain
+from smartcl.setting_kinds import Flag, Kind, LevelCount, Members, Name, Real, Whole, Widths, Word, plain
 
 #: Of a value that is refused, so many characters are shown.
 SHOWN = 60
@@ -41,7 +41,7 @@ SETTINGS: Mapping[str, Kind] = {
     "margin": STRENGTH,
     "threshold": STRENGTH,
     "patience": Whole(1, 255),
-    "precision": Levels(("plain", "exact", "auto"), Whole(2, 256)),
+    "precision": LevelCount(("plain", "exact", "auto"), Whole(2, 256)),
     "trust": Flag(),
     "whole": Flag(),
     "form": Name(),

@@ -11,7 +11,7 @@ import pytest
 import smartcl
 from smartcl.cli.app import call
 from smartcl.learners.methods import METHODS
-from smartcl.paper.commands.run import _show
+from smartcl.paper.commands.run_command import _show
 
 TINY = ["--dataset", "disjoint-digits", "--set", "iterations=1", "--set", "hidden=8"]
 KEYS = {
@@ -140,11 +140,11 @@ def test_the_installed_command_runs():
 
 
 def test_the_demo_draws_and_tabulates(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("smartcl.paper.commands.demo.DATASET", "disjoint-digits")
-    monkeypatch.setattr("smartcl.paper.commands.demo.PARAMETERS", (("hidden", (8,)), ("iterations", 1)))
-    picture = tmp_path / "demo.png"
+    monkeypatch.setattr("smartcl.paper.commands.demo_command.DATASET", "disjoint-digits")
+    monkeypatch.setattr("smartcl.paper.commands.demo_command.PARAMETERS", (("hidden", (8,)), ("iterations", 1)))
+    picture = tmp_path / "demo.svg"
     assert call(["demo", "--out", str(picture)]) == 0
-    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert picture.read_text().startswith("<svg ")
     out = capsys.readouterr().out
     assert all(word in out for word in ("task 5", "mean", "samples held", "bytes", "features kept", "seconds"))
 
@@ -152,9 +152,9 @@ def test_the_demo_draws_and_tabulates(tmp_path, capsys, monkeypatch):
 @pytest.mark.parametrize("out", ["picture.gif", "picture"])
 def test_the_demo_refuses_other_pictures(out, capsys):
     assert call(["demo", "--out", out]) == 2
-    assert "must end in .png" in capsys.readouterr().err
+    assert "must end in .svg" in capsys.readouterr().err
 
 
 def test_the_demo_names_a_missing_folder_before_it_trains(tmp_path, capsys):
-    assert call(["demo", "--out", str(tmp_path / "nowhere" / "demo.png")]) == 2
+    assert call(["demo", "--out", str(tmp_path / "nowhere" / "demo.svg")]) == 2
     assert "nowhere" in capsys.readouterr().err

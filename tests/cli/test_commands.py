@@ -55,23 +55,17 @@ def test_a_users_command_loads_nothing_of_the_paper(tmp_path: Path) -> None:
     for arguments in (["methods"], ["events", *files, *quick]):
         loaded = loaded_by(*arguments)
         assert "smartcl.learners.methods" in loaded
-        assert not of("smartcl.paper", loaded) | of("matplotlib", loaded) | of("piqp", loaded)
+        assert not of("smartcl.paper", loaded) | of("piqp", loaded)
 
 
 def without(package: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """As if the package were not installed; and nothing is learned."""
     monkeypatch.setitem(sys.modules, package, None)
     monkeypatch.setattr("smartcl.learners.learner.Learner.observe", lambda *_: pytest.fail("trained"))
-    monkeypatch.setattr("smartcl.paper.commands.reproduce.sweep", lambda *_: pytest.fail("ran"))
-    monkeypatch.setattr("smartcl.paper.commands.demo.results_of", lambda *_: pytest.fail("ran"))
+    monkeypatch.setattr("smartcl.paper.experiments.sweep.sweep", lambda *_: pytest.fail("ran"))
+    monkeypatch.setattr("smartcl.paper.commands.demo_command.results_of", lambda *_: pytest.fail("ran"))
 
 
-NEEDS_MATPLOTLIB = {
-    "demo": ["demo"],
-    "report": ["report", "--results", "."],
-    "figure": ["reproduce", "figure-sensitivity"],
-    "keywords": ["run", "--dataset", "simulated-events", "--keywords", "words"],
-}
 NEEDS_PIQP = {
     "run": ["run", "--method", "gss-iqp", "--dataset", "disjoint-digits"],
     "reproduce": ["reproduce", "table1", "--row", "gss-iqp"],
@@ -80,7 +74,7 @@ NEEDS_PIQP = {
 
 @pytest.mark.parametrize(
     ("package", "arguments"),
-    [("matplotlib", each) for each in NEEDS_MATPLOTLIB.values()] + [("piqp", each) for each in NEEDS_PIQP.values()],
+    [("piqp", each) for each in NEEDS_PIQP.values()],
 )
 def test_a_missing_extra_is_one_sentence_before_any_run(
     package: str,
@@ -102,8 +96,7 @@ def test_a_missing_extra_is_one_sentence_before_any_run(
 def test_what_needs_no_extra_goes_without(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for package in ("matplotlib", "piqp"):
-        monkeypatch.setitem(sys.modules, package, None)
+    monkeypatch.setitem(sys.modules, "piqp", None)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "results").mkdir()
     quick = ["--set", "hidden=4", "--set", "iterations=1"]
@@ -112,7 +105,7 @@ def test_what_needs_no_extra_goes_without(
         ["run", "--dataset", "disjoint-digits", *quick],
         ["reproduce", "table1", "--show"],
         ["reproduce", "theory", "--show"],
-        ["results", "page.md"],
+        ["report", "--markdown", "page.md"],
     ):
         assert call(arguments) == 0
         assert capsys.readouterr().err == ""

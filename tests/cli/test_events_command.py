@@ -12,7 +12,7 @@ import pytest
 
 from event_examples import example_days, write_files
 from smartcl.cli.app import call
-from smartcl.events.model import EventModel
+from smartcl.events.event_model import EventModel
 
 QUICK = ["--set", "hidden=8", "--set", "iterations=2", "--memory", "20kB"]
 

@@ -111,7 +111,7 @@ def test_a_defect_is_one_line_and_a_traceback_only_if_asked(
     def fail(*_: object) -> None:
         raise KeyError("layers\nof\nbugs")
 
-    monkeypatch.setattr("smartcl.paper.commands.run.prepare_run", fail)
+    monkeypatch.setattr("smartcl.paper.commands.run_command.prepare_run", fail)
     assert call(["run"]) == 1
     said = capsys.readouterr().err
     assert said.count("\n") == 1
@@ -125,7 +125,7 @@ def test_a_defect_is_one_line_and_a_traceback_only_if_asked(
 def test_results_that_are_not_finite_are_no_json(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("smartcl.paper.experiments.run.PreparedRun.run", lambda *_: {"accuracy": float("nan")})
+    monkeypatch.setattr("smartcl.paper.experiments.task_run.PreparedRun.run", lambda *_: {"accuracy": float("nan")})
     assert call(["run", "--dataset", "disjoint-digits", "--json"]) == 2
     captured = capsys.readouterr()
     assert captured.out == ""

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -85,8 +86,8 @@ def test_the_first_import_is_light_and_the_names_are_there_all_the_same() -> Non
     names: dict[str, object] = {}
     exec("from smartcl import *", names)
     assert names["SmartClassifier"] is smartcl.SmartClassifier
-    assert {"METHODS", "SmartClassifier", "__version__"} <= set(dir(smartcl))
-    assert smartcl.data.Batch is smartcl.Batch
+    assert {"ReplayMemory", "SmartClassifier", "__version__"} <= set(dir(smartcl))
+    assert smartcl.extend.Batch is import_module("smartcl.data.batch").Batch
     with pytest.raises(AttributeError, match="module 'smartcl' has no attribute 'SmartClasifier'"):
         _ = smartcl.SmartClasifier
     with pytest.raises(ImportError, match="cannot import name 'nothing'"):

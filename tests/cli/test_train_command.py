@@ -51,8 +51,8 @@ def test_three_commands_and_no_option_but_the_label(
     assert call(["inspect", "model"]) == 0
     said = capsys.readouterr().out
     assert "400 rows learned, 2 classes" in said
-    strongest = [line.split()[1] for line in said.splitlines() if line.startswith("message: ")]
-    assert {"free", "prize", "lunch", "home", "cash", "meeting"} & set(strongest[:10])
+    strongest = next(line for line in said.splitlines() if line.startswith("words of message that lean most: "))
+    assert {"free", "prize", "lunch", "home", "cash", "meeting"} & set(strongest.split(": ")[1].split(", ")[:10])
 
 
 def test_with_one_class_no_feature_is_said_to_matter(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

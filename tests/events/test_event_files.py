@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from event_examples import example_days, write_files
-from smartcl.events.files import ColumnNames, read_event_days
+from smartcl.events.event_files import ColumnNames, read_event_days
 
 NAMES = ColumnNames("city", "day")
 COUNTS = "city,day,keyword,count\n"
@@ -42,18 +42,18 @@ def test_duplicates_add_up_and_silent_days_are_days(tmp_path: Path) -> None:
 
 GOOD = COUNTS + "A,2014-01-01,x,1\nB,2014-01-03,x,1\n"
 MISTAKES = {
-    "count": (COUNTS + "A,2014-01-01,x,1\nA,2014-01-02,x,-1\n", "line 3, column 'count': expected a count"),
-    "date": (COUNTS + "A,01.02.2014,x,1\n", "line 2, column 'day': expected an ISO date"),
-    "place": (COUNTS + ",2014-01-01,x,1\n", "line 2, column 'city': expected a name"),
-    "keyword": (COUNTS + "A,2014-01-01,,1\n", "line 2, column 'keyword': expected a name"),
+    "count": (COUNTS + "A,2014-01-01,x,1\nA,2014-01-02,x,-1\n", "record 2, column 'count': expected a count"),
+    "date": (COUNTS + "A,01.02.2014,x,1\n", "record 1, column 'day': expected an ISO date"),
+    "place": (COUNTS + ",2014-01-01,x,1\n", "record 1, column 'city': expected a name"),
+    "keyword": (COUNTS + "A,2014-01-01,,1\n", "record 1, column 'keyword': expected a name"),
     "column": ("town,day,keyword,count\nA,2014-01-01,x,1\n", "no column 'city'"),
     "typing error": (
         COUNTS + "A,2014-01-01,x,1\nA,2014-01-02,x,1\nA,2078-01-01,x,1\n",
-        "line 4, column 'day': 2078-01-01 is mistyped, .*: 23,374 days without counts lie between it and 2014-01-02",
+        "record 3, column 'day': 2078-01-01 is mistyped, .*: 23,374 days without counts lie between it and 2014-01-02",
     ),
     "two typing errors": (
         COUNTS + "A,0214-01-01,x,1\nA,2014-01-01,x,1\nA,2014-01-01,y,1\nA,2017-01-01,x,1\n",
-        "line 2, column 'day': 0214-01-01 is mistyped",
+        "record 1, column 'day': 0214-01-01 is mistyped",
     ),
     "century": (
         COUNTS + "".join(f"A,{year}-01-01,x,1\n" for year in range(1900, 2002)),
@@ -75,7 +75,7 @@ def test_mistakes_in_counts_are_named(mistake: str, tmp_path: Path) -> None:
         ("city,day\nC,2014-01-02\n", "no event is at a place with counts; events are at 'C', counts at 'A', 'B'"),
         ("city,day\nA,2015-01-02\n", "no event falls on a day with counts, 2014-01-01 to 2014-01-03"),
         ("city,day\n", "events.csv has no rows"),
-        ("city,day\nA,soon\n", "events.csv, line 2, column 'day'"),
+        ("city,day\nA,soon\n", "events.csv, record 1, column 'day'"),
     ],
 )
 def test_mistakes_in_events_are_named(events: str, message: str, tmp_path: Path) -> None:

@@ -14,9 +14,9 @@ from smartcl.estimator import SmartClassifier
 from smartcl.events import forecast as event_forecast
 from smartcl.events.calendar import EventDays
 from smartcl.events.counts import count_table
-from smartcl.events.files import ColumnNames
+from smartcl.events.event_files import ColumnNames
+from smartcl.events.event_model import EventModel
 from smartcl.events.forecast import EventForecast, check_folder
-from smartcl.events.model import EventModel
 from smartcl.events.prepare import LEAST_TESTED_DAYS, PARTS, EventSpec, first_test_day, least_days, prepare_forecast
 
 NAMES = ColumnNames("city", "day")

@@ -17,11 +17,11 @@ from hypothesis import strategies as st
 from smartcl import SmartClassifier, TableModel, train_stream
 from smartcl.columns.column_schema import read_schema
 from smartcl.columns.nested import flattened
+from smartcl.events.event_columns import read_columns
 from smartcl.files import csv_records as module
 from smartcl.files.csv_records import csv_records
-from smartcl.files.forgetting import forget_in_folder, ids_in_file
+from smartcl.files.folder_forgetting import forget_in_folder, ids_in_file
 from smartcl.files.json_records import json_records
-from smartcl.files.table_columns import read_columns
 from smartcl.persistence import load_state, save_state
 
 QUICK: dict[str, Any] = {"method": "smart", "hidden": (2,), "iterations": 1, "random_state": 0}
@@ -83,7 +83,7 @@ def test_a_training_tells_of_the_mark_and_learns_the_rest(tmp_path: Path) -> Non
 
 def test_a_table_of_events_with_an_open_mark_is_refused(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text('n,y\n1,a\n2,"b\n3,c\n')
-    with pytest.raises(ValueError, match="unexpected end of data"):
+    with pytest.raises(ValueError, match=r"t.csv, record 2: a quotation mark that is not closed"):
         read_columns(tmp_path / "t.csv", ["n", "y"])
 
 

@@ -12,13 +12,13 @@ from scipy import sparse
 from helpers import SMALL, assert_same_state, small_batches, small_spec
 from smartcl.data.batch import Batch
 from smartcl.learners.learner import Learner
+from smartcl.learners.method_settings import Scepticism
 from smartcl.learners.methods import METHODS, build_learner
 from smartcl.learners.recipe import Recipe
-from smartcl.learners.sceptic import Scepticism
 from smartcl.regularizers.group_lasso import GroupLasso
 from smartcl.regularizers.ncc import NCC
 from smartcl.selection.reservoir import Reservoir
-from smartcl.setting_kinds import Flag, Levels, Name, Real, Whole, Widths, Word
+from smartcl.setting_kinds import Flag, LevelCount, Name, Real, Whole, Widths, Word
 from smartcl.settings import setting
 
 Y = torch.tensor([0, 1])
@@ -137,10 +137,14 @@ KINDS = {
     int: Whole,
     bool: Flag,
     str: Name,
-    str | int: Levels,
+    str | int: LevelCount,
     str | None: Word,
     tuple[int, ...]: Widths,
 }
+
+
+#: Types of a user's own code, which settings name for type checkers alone: they load torch.
+CODE = dict.fromkeys(("ModuleSource", "MakeOptimizer", "Augment"), object)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -148,7 +152,7 @@ def test_every_setting_of_every_method_has_a_range_that_holds_its_default(method
     """No setting goes unchecked: NaN, infinity and texts are refused for each that is a number."""
     kinds = type(METHODS[method].settings).kinds()
     for name, default in METHODS[method].parameters.items():
-        hint, kind = get_type_hints(type(METHODS[method].settings))[name], kinds[name]
+        hint, kind = get_type_hints(type(METHODS[method].settings), localns=CODE)[name], kinds[name]
         assert setting(name, default, kind) == default
         assert name == "members" or isinstance(kind, KINDS[hint])
         if not isinstance(kind, Name):

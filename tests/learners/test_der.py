@@ -13,6 +13,7 @@ from smartcl.data.batch import Batch
 from smartcl.learners.der import Dark, dark_distance
 from smartcl.learners.extra_columns import logits_column
 from smartcl.learners.methods import METHODS
+from smartcl.learners.weights import Labelled
 from smartcl.network import mlp
 
 derpp = METHODS["der++"].learner
@@ -38,7 +39,7 @@ def test_a_step_is_the_sum_of_three_terms():
     replayed = F.cross_entropy(network(first.x), first.y)
     expected = F.cross_entropy(network(second.x), second.y) + 0.6 * replayed
     expected = expected + 0.3 * (network(first.x) - stored).square().mean()
-    ours = learner.dark_loss((second.x, second.y), (first.x, first.y), Dark(first.x, stored))
+    ours = learner.dark_loss(Labelled(second.x, second.y), Labelled(first.x, first.y), Dark(first.x, stored))
     torch.testing.assert_close(ours, expected)
 
 

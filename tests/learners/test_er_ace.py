@@ -12,6 +12,7 @@ from smartcl.data.batch import Batch
 from smartcl.data.spec import InputSpec
 from smartcl.learners.er_ace import present_cross_entropy
 from smartcl.learners.methods import METHODS
+from smartcl.learners.weights import Labelled
 
 er_ace, er = METHODS["er-ace"].learner, METHODS["er"].learner
 
@@ -62,11 +63,11 @@ def test_new_classes_do_not_push_old_ones_away(joint):
 def test_the_joint_loss_is_a_mean_over_all_samples():
     learner = er_ace(FOUR_CLASSES, 10**5, **SMALL)
     first, second = small_batches(2)
-    new = (second.x[:4], second.y[:4] + 2)
+    new = Labelled(second.x[:4], second.y[:4] + 2)
     network = learner.model.network
     fresh = F.cross_entropy(network(new[0])[:, 2:], second.y[:4], reduction="sum")
     replayed = F.cross_entropy(network(first.x), first.y, reduction="sum")
-    torch.testing.assert_close(learner.asymmetric_loss(new, (first.x, first.y)), (fresh + replayed) / 14)
+    torch.testing.assert_close(learner.asymmetric_loss(new, Labelled(first.x, first.y)), (fresh + replayed) / 14)
 
 
 @pytest.mark.parametrize("sparse_rows", [False, True])

@@ -11,6 +11,7 @@ from helpers import SMALL, assert_same_state, small_batches, small_spec
 from smartcl.learners.learner import Learner
 from smartcl.learners.methods import METHODS
 from smartcl.learners.recipe import Recipe
+from smartcl.learners.weights import Labelled
 from smartcl.memory.budget import UNBOUNDED
 from smartcl.selection.reservoir import Everything
 
@@ -23,7 +24,7 @@ def test_finetuning_is_plain_training_on_each_batch_in_turn():
     for batch in small_batches():
         assert len(learner.observe(batch).stored) == 0
         for _ in range(3):
-            reference.model.descend(reference.loss([(batch.x, batch.y)]))
+            reference.model.descend(reference.loss([Labelled(batch.x, batch.y)]))
     assert len(learner.memory) == learner.memory.store.nbytes == 0
     assert_same_state(learner.model.state_dict(), reference.model.state_dict())
 

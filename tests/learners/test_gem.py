@@ -18,6 +18,7 @@ from helpers import SMALL, assert_same_state, small_batches, small_spec
 from smartcl.data.batch import Batch
 from smartcl.learners.gem import JITTER, project, project_on_one
 from smartcl.learners.methods import METHODS
+from smartcl.learners.weights import Labelled
 from smartcl.network import mlp
 
 gem, agem = METHODS["gem"].learner, METHODS["a-gem"].learner
@@ -183,7 +184,7 @@ def test_a_step_that_opposes_nothing_is_a_plain_step(build):
     learner, past, _ = opposed(build)
     plain, _, _ = opposed(build)
     agreeing = Batch(torch.cat([b.x for b in past]), torch.cat([b.y for b in past]), task=3)
-    plain.model.descend(plain.loss([(agreeing.x, agreeing.y)]))
+    plain.model.descend(plain.loss([Labelled(agreeing.x, agreeing.y)]))
     learner.observe(agreeing)
     assert_same_state(
         dict(learner.model.network.named_parameters()),

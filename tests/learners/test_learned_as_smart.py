@@ -7,8 +7,8 @@ import torch
 
 from helpers import small_batches, small_spec
 from smartcl.learners.der import dark_distance
+from smartcl.learners.method_settings import SmartTraining
 from smartcl.learners.methods import METHODS, build_learner
-from smartcl.learners.smart import SmartTraining
 from smartcl.selection.reservoir import Everything
 
 QUICK = {"hidden": (12,), "lr": 1e-2, "iterations": 3, "replay": 10}

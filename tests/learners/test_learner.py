@@ -15,6 +15,7 @@ from smartcl.data.batch import Batch
 from smartcl.learners.learner import Learner
 from smartcl.learners.methods import METHODS, build_learner
 from smartcl.learners.recipe import Recipe
+from smartcl.learners.weights import Labelled
 from smartcl.memory import Schema
 from smartcl.network import mlp
 from smartcl.selection.reservoir import Reservoir
@@ -119,7 +120,7 @@ def test_the_joint_step_is_one_step_on_the_union():
     other.observe(first)
     one.observe(second)
     union = Batch(torch.cat([second.x, first.x]), torch.cat([second.y, first.y]))
-    other.model.descend(other.loss([(union.x, union.y)]))
+    other.model.descend(other.loss([Labelled(union.x, union.y)]))
     for mine, theirs in zip(one.model.network.parameters(), other.model.network.parameters(), strict=True):
         torch.testing.assert_close(mine, theirs, atol=1e-6, rtol=0)
 
@@ -174,9 +175,9 @@ def test_a_revived_feature_is_missing_in_older_samples_and_gets_no_gradient_from
     learner.remember(small_batches(1, 3, seed=5)[0])
     store = learner.memory.store
     assert store.schema.mask[dead]
-    rows, y = learner.recall(store, np.arange(5))
+    rows, y, _ = learner.read_weighted(store, np.arange(5))
     learner.model.optimizer.zero_grad()
-    learner.loss([(rows, y)]).backward()
+    learner.loss([Labelled(rows, y)]).backward()
     assert not learner.model.network.first.weight.grad[dead].any()
 
 
@@ -189,7 +190,7 @@ def test_an_offset_transform_keeps_missing_at_zero():
     back = Schema.of(np.ones(20, dtype=bool))
     returned = np.flatnonzero(~store.schema.mask)
     assert len(returned) > 0
-    rows, _ = learner.recall(store.extend(back), np.arange(5))
+    rows, *_ = learner.read_weighted(store.extend(back), np.arange(5))
     known = np.setdiff1d(np.arange(20), returned)
     assert not rows[:, returned].any(), "missing is zero after the transform, though zero itself is not"
     zeros = store.gather(np.arange(5)).x == 0

@@ -12,6 +12,7 @@ from smartcl.data.spec import InputSpec
 from smartcl.learners import reading
 from smartcl.learners.methods import build_learner
 from smartcl.learners.reading import read_once, row_cells
+from smartcl.learners.weights import Labelled
 from smartcl.network.inputs import SparseInput
 
 FEATURES = 100
@@ -40,8 +41,8 @@ def test_reading_once_is_reading_step_by_step(sparse, cells, monkeypatch):
     monkeypatch.setattr(reading, "READ_CELLS", cells)
     learner, rng = learned(sparse), np.random.default_rng(1)
     draws = [rng.choice(len(learner.memory), 7) for _ in range(9)]
-    for draw, (rows, y) in zip(draws, learner.recalled_for(draws), strict=True):
-        expected, labels = learner.recall(learner.memory.store, draw)
+    for draw, (rows, y, _) in zip(draws, learner.read_steps(draws), strict=True):
+        expected, labels, _ = learner.read_weighted(learner.memory.store, draw)
         assert torch.equal(y, labels)
         for mine, theirs in zip(parts(rows), parts(expected), strict=True):
             assert torch.equal(mine, theirs)
@@ -53,7 +54,7 @@ def test_no_more_is_read_at_a_time_than_allowed(monkeypatch):
 
     def read(places):
         asked.append(len(places))
-        return torch.zeros(len(places), 10), torch.zeros(len(places), dtype=torch.int64)
+        return Labelled(torch.zeros(len(places), 10), torch.zeros(len(places), dtype=torch.int64))
 
     draws = [np.arange(first, first + 4) for first in range(0, 40, 4)]
     assert len(list(read_once(draws, read, width=10))) == 10
@@ -64,7 +65,7 @@ def test_no_more_is_read_at_a_time_than_allowed(monkeypatch):
 def test_of_an_empty_memory_every_step_gets_nothing():
     learner = build_learner("er", InputSpec(n_features=4, n_classes=2), "1kB", **SMALL)
     state = learner.rng.bit_generator.state
-    assert list(learner.recalled_for(learner.draw_replays())) == [None] * 3
+    assert list(learner.read_steps(learner.draw_steps())) == [None] * 3
     assert learner.rng.bit_generator.state == state
 
 

@@ -8,14 +8,15 @@ import torch
 import torch.nn.functional as F
 
 from helpers import SMALL, assert_same_state, small_batches, small_spec
-from smartcl import Batch, InputSpec
+from smartcl.extend import Batch, InputSpec
 from smartcl.learners.learner import Labelled, Learner
 from smartcl.learners.losses import lessons
+from smartcl.learners.method_settings import Scepticism
 from smartcl.learners.methods import build_learner
 from smartcl.learners.recipe import Recipe
-from smartcl.learners.sceptic import FULL_DOUBT, Sceptic, Scepticism, Taught
+from smartcl.learners.sceptic import FULL_DOUBT, Sceptic, Taught
 from smartcl.network.inputs import prepare
-from smartcl.paper.datasets.registry import load_stream
+from smartcl.paper.datasets.dataset_registry import load_stream
 from smartcl.selection.reservoir import Reservoir
 
 RECIPE = Recipe((12,), lr=1e-2, iterations=3, replay=10)
@@ -28,7 +29,7 @@ def sceptic(**how: float) -> Sceptic:
 
 
 def slope_of(learner: Sceptic, new: Labelled, replay: Taught) -> torch.Tensor:
-    parts = [new, (replay.rows, replay.y)]
+    parts = [new, replay.samples]
     with torch.no_grad():
         return learner.cautious_slope(learner.model.network(new[0], replay.rows), parts, replay)
 
@@ -75,7 +76,7 @@ def test_under_full_doubt_half_as_much_is_replayed():
     sizes = []
     for contradicted in (0.0, FULL_DOUBT / 2, 1.0):
         learner.contradicted = contradicted
-        sizes.append([len(index) for index in learner.draw_all()])
+        sizes.append([len(index) for index in learner.draw_steps()])
     assert sizes == [[10] * 3, [8] * 3, [5] * 3]
 
 
@@ -86,7 +87,7 @@ def test_a_large_memory_is_replayed_in_rotating_parts(monkeypatch):
     held = len(learner.memory)
     monkeypatch.setattr("smartcl.learners.sceptic.ROTATION", 6)
     assert held > 2 * 6
-    drawn = [set(np.concatenate(learner.draw_all()).tolist()) for _ in range(20)]
+    drawn = [set(np.concatenate(learner.draw_steps()).tolist()) for _ in range(20)]
     assert all(len(each) <= 6 for each in drawn)
     assert len(set.union(*drawn)) > held / 2
 
@@ -97,9 +98,9 @@ def test_the_teacher_speaks_for_the_samples_that_are_drawn():
         learner.observe(batch)
     learner.contradicted = 0.0
     draws = [np.array([3, 0]), np.array([5, 3])]
-    for index, replay in zip(draws, learner.replays(draws), strict=True):
+    for index, replay in zip(draws, learner.teach_steps(draws), strict=True):
         assert replay is not None
-        rows, y = learner.recall(learner.memory.store, index)
+        rows, y, _ = learner.read_weighted(learner.memory.store, index)
         assert isinstance(rows, torch.Tensor)
         assert isinstance(replay.rows, torch.Tensor)
         assert torch.equal(replay.rows, rows)
@@ -112,11 +113,11 @@ def test_full_doubt_silences_the_teacher():
     learner = sceptic(distill=5.0, robust=0.7)
     for batch in small_batches():
         learner.observe(batch)
-    new = prepare(batch.x, learner.spec), batch.y
+    new = Labelled(prepare(batch.x, learner.spec), batch.y)
     pulls = []
     for contradicted in (0.0, 1.0):
         learner.contradicted = contradicted
-        (replay,) = learner.replays([np.arange(4)])
+        (replay,) = learner.teach_steps([np.arange(4)])
         assert replay is not None
         silent = replay._replace(lesson=torch.zeros_like(replay.lesson))
         taught, untaught = (slope_of(learner, new, each) for each in (replay, silent))
@@ -135,7 +136,7 @@ def test_settings_out_of_range_are_refused(name, value, words):
 
 
 def test_what_a_batch_replays_wakes_together(monkeypatch):
-    """The first step finds every row awake that any step's replay needs, and asking the teacher changes none."""
+    """The first step finds every row active that any step's replay needs, and asking the teacher changes none."""
     monkeypatch.setattr("smartcl.network.mlp.ROW_TABLE_WEIGHTS", 0)
     learner = build_learner("smart", small_spec(sparse_rows=True), 900, **SMALL)
     batches = small_batches(sparse_rows=True)
@@ -146,11 +147,11 @@ def test_what_a_batch_replays_wakes_together(monkeypatch):
     assert table is not None
     before = table.state_dict()
     journal = table.begin()
-    draws = learner.draw_all()
-    next(iter(learner.replays(draws)))
-    rows, _ = learner.recall(learner.memory.store, np.unique(np.concatenate(draws)))
-    awake, _ = table.active
-    assert set(table._row_of[rows.indices].tolist()) == set(awake.tolist())
+    draws = learner.draw_steps()
+    next(iter(learner.teach_steps(draws)))
+    rows, *_ = learner.read_weighted(learner.memory.store, np.unique(np.concatenate(draws)))
+    active, _ = table.active
+    assert set(table._row_of[rows.indices].tolist()) == set(active.tolist())
     table.rollback(journal)
     assert_same_state(table.state_dict(), before)
 
@@ -160,9 +161,9 @@ def test_a_label_that_only_its_class_s_frequency_speaks_against_is_not_contradic
     learner = sceptic()
     batch = small_batches()[0]
     learner.observe(batch)
-    new = prepare(batch.x, learner.spec), batch.y
+    new = Labelled(prepare(batch.x, learner.spec), batch.y)
     answers = learner.model.network(new[0]).argmax(dim=1)
-    wrong = new[0], 1 - answers
+    wrong = Labelled(new.rows, 1 - answers)
     kept = (1 - 1 / 500) ** len(batch)
     assert learner.updated_share(wrong) == pytest.approx(kept * learner.contradicted + (1 - kept))
     learner.overstated = torch.tensor([0.0, 100.0])
@@ -176,8 +177,8 @@ def test_in_a_rare_stream_replay_is_true_to_the_frequency_and_the_teacher_to_its
     for batch in small_batches():
         learner.observe(batch)
     learner.contradicted = 0.0
-    new = prepare(batch.x, learner.spec), batch.y
-    (replay,) = learner.replays([np.arange(6)])
+    new = Labelled(prepare(batch.x, learner.spec), batch.y)
+    (replay,) = learner.teach_steps([np.arange(6)])
     assert replay is not None
     learner.overstated = torch.tensor([0.0, 2.0])
     logits = learner.model.network(new[0], replay.rows).detach().requires_grad_()

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 from torch.utils.data import DataLoader
 
-from smartcl import ReplayMemory, Selection
+from smartcl import ReplayMemory
+from smartcl.extend import Selection
 from smartcl.saved import StateError
 from smartcl.selection.fair_shares import TaskShares
 from smartcl.selection.gss_greedy import GSSGreedy

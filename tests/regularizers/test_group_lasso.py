@@ -135,7 +135,7 @@ def on_row_table(lasso: GroupLasso, monkeypatch: pytest.MonkeyPatch) -> tuple[ML
     return network, adam
 
 
-def test_a_row_table_takes_the_exact_step_on_the_rows_that_are_awake(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_row_table_takes_the_exact_step_on_the_rows_that_are_active(monkeypatch: pytest.MonkeyPatch) -> None:
     tables = []
     for strength in (0.0, 20.0):
         lasso = GroupLasso(strength, "exact")
@@ -146,12 +146,12 @@ def test_a_row_table_takes_the_exact_step_on_the_rows_that_are_awake(monkeypatch
     (_, plain), (network, table) = tables
     touched, sleeping = table._row_of[:8].long(), table._row_of[8:11].long()
     s = table.schedule
-    metric = (plain.asleep.square / (1 - s.betas[1] ** plain.step)).sqrt().add(s.eps) / s.lr
-    expected = prox_preconditioned(plain.asleep.weight[touched], metric[touched], 2 * 20.0)
-    torch.testing.assert_close(table.asleep.weight[touched], expected, rtol=1e-4, atol=1e-6)
-    dead = (table.asleep.weight[: len(table)] == 0).all(dim=1)
+    metric = (plain.idle.square / (1 - s.betas[1] ** plain.step)).sqrt().add(s.eps) / s.lr
+    expected = prox_preconditioned(plain.idle.weight[touched], metric[touched], 2 * 20.0)
+    torch.testing.assert_close(table.idle.weight[touched], expected, rtol=1e-4, atol=1e-6)
+    dead = (table.idle.weight[: len(table)] == 0).all(dim=1)
     assert 0 < int(dead[touched].sum()) < 8, "some rows must have died"
-    assert not bool(table.asleep.mean[: len(table)][dead].any()), "a dead row's momentum would revive it"
+    assert not bool(table.idle.mean[: len(table)][dead].any()), "a dead row's momentum would revive it"
     torch.testing.assert_close(network.group_norms()[:11], table.rows().norm(dim=1)[table._row_of[:11].long()])
     assert torch.equal(network.alive(), (network.group_norms() > 0) | ~table.seen)
     assert bool(network.alive()[11:].all())
@@ -166,7 +166,7 @@ def test_on_rows_awake_the_subgradient_form_is_that_of_a_dense_layer(monkeypatch
     wide.table.activate(torch.arange(16))
     wide.table.commit()
     start = dense.state_dict()
-    wide.table.asleep.weight[:16] = start.pop("first.weight")
+    wide.table.idle.weight[:16] = start.pop("first.weight")
     wide.load_state_dict(start)
     rows = prepare(sparse.csr_array(np.eye(16, dtype=np.float32)), SPARSE)
     for network in (dense, wide):

@@ -84,7 +84,7 @@ def test_a_row_table_follows_the_dense_path(monkeypatch: pytest.MonkeyPatch) -> 
     table.activate(torch.arange(FEATURES))
     table.commit()
     with torch.no_grad():
-        table.asleep.weight[:FEATURES] = dense.full_weights()["first.weight"]
+        table.idle.weight[:FEATURES] = dense.full_weights()["first.weight"]
         for name, value in wide.named_parameters():
             value.copy_(dict(dense.named_parameters())[name])
     penalties = []

@@ -17,16 +17,17 @@ from smartcl.cli.main import INTERRUPTED
 from smartcl.cli.one_line import note, say, verdict
 from smartcl.cli.usage import UsageError
 
-#: Every command: a function of this name in the module of this name. The module has the arguments and their help, and
-#: is loaded in a moment; what the command works with is loaded when it is called (``cli/loading.py``).
-COMMANDS = (
-    *("demo", "events", "evaluate", "forget", "inspect", "methods", "predict", "train", "watch"),
-    *("run", "reproduce", "results", "report"),
-)
+#: Every command, a function of this name, and the module of ``cli`` that has it. The module has the arguments and their
+#: help, and is loaded in a moment; what the command works with is loaded when it is called (``cli/loading.py``).
+COMMANDS = {
+    **{name: name for name in ("demo", "events", "evaluate", "forget", "inspect")},
+    "methods": "list_methods",
+    **{name: name for name in ("predict", "train", "watch", "run", "reproduce", "report")},
+}
 
 
 def command_line() -> typer.Typer:
-    """All commands, for who asks for help, for the version, or for the end of a word."""
+    """All commands: for the help, the version and completion."""
     app = typer.Typer(
         help="Learn a classifier from a never-ending stream, in a memory of a fixed number of bytes.",
         no_args_is_help=True,
@@ -49,7 +50,7 @@ def one_command(name: str) -> typer.Typer:
 
 def function_of(name: str) -> Callable[..., None]:
     """The function behind a command."""
-    found: Callable[..., None] = getattr(import_module(f"smartcl.cli.{name}"), name)
+    found: Callable[..., None] = getattr(import_module(f"smartcl.cli.{COMMANDS[name]}"), name)
     return found
 
 
@@ -68,7 +69,7 @@ def options(
 
 
 def call(arguments: list[str]) -> int:
-    """Run one command; the exit code. Whatever goes wrong is said in one line."""
+    """Run one command; the exit code. Every error becomes one line."""
     said, notes = None, set[str]()
 
     def note_once(message: str) -> None:
@@ -85,7 +86,7 @@ def call(arguments: list[str]) -> int:
                 app, rest, shown = command_line(), arguments, "smartcl"
             code = int(app(rest, prog_name=shown, standalone_mode=False) or 0)
             sys.stdout.flush()
-        except SystemExit as end:  # nobody reads the output any more
+        except SystemExit as end:  # the reader of the output has left
             return int(end.code or 0)
         except Exception as error:
             code, said = verdict(error)

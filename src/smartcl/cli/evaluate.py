@@ -28,12 +28,12 @@ def evaluate(
 ) -> None:
     """Test a model on each batch of rows, then let a copy of it learn them."""
     with loading():
+        from smartcl.atomic import write_file
         from smartcl.files.evaluation import evaluate as evaluated
         from smartcl.files.file_source import FileSource
         from smartcl.files.outputs import check_file
         from smartcl.files.scores_page import scores_page
         from smartcl.files.table_model import TableModel
-        from smartcl.persistence import write_file
     one_thread()
     with arguments_checked():
         if html is not None:

@@ -10,7 +10,7 @@ import typer
 from rich.table import Table
 
 from smartcl.cli.loading import loading
-from smartcl.cli.options import AsJson, Memory, MethodName, Seed, Settings
+from smartcl.cli.options import AsJson, Memory, MethodName, Seed, SettingsOption
 from smartcl.cli.screen import screen, shown
 from smartcl.cli.usage import arguments_checked, assignments, failure_of, json_text, one_thread
 from smartcl.cli.visible import tell
@@ -28,10 +28,10 @@ def events(
     date: Annotated[str, typer.Option(help="The column of the ISO date, in both files.")] = "date",
     keyword: Annotated[str, typer.Option(help="The column of the keyword.")] = "keyword",
     count: Annotated[str, typer.Option(help="The column of the count.")] = "count",
-    horizon: Annotated[int, typer.Option(min=1, help="Forecast an event within so many days.")] = 1,
+    horizon: Annotated[int, typer.Option(min=1, help="Forecast an event within this number of days.")] = 1,
     memory: Memory = "1MB",
     method: MethodName = "smart",
-    settings: Settings = None,
+    settings: SettingsOption = None,
     seed: Seed = 0,
     test_from: Annotated[
         str | None, typer.Option(metavar="DATE", help="The first day whose forecasts are scored; else after a third.")
@@ -43,7 +43,7 @@ def events(
     """Forecast events at each place from keyword counts, with a backtest that never looks ahead."""
     with loading():
         from smartcl.cli.live_bars import bar_for, live_bars
-        from smartcl.events.files import ColumnNames
+        from smartcl.events.event_files import ColumnNames
         from smartcl.events.forecast import check_folder
         from smartcl.events.prepare import EventSpec, prepare_forecast
     with arguments_checked():
@@ -66,7 +66,7 @@ def events(
 
 
 def _day(option: str, text: str) -> dt.date:
-    from smartcl.files.table_columns import day_of
+    from smartcl.events.event_columns import day_of
 
     try:
         return day_of(text)

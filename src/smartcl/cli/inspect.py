@@ -75,7 +75,7 @@ def show(result: dict[str, Any]) -> None:
         "Changes of the stream": _changes(result),
         "Remembered": _by_class(result),
         "Remembered by age": _by_age(result),
-        "Features the answers hang on": _strongest(result),
+        "Features the answers depend on": _strongest(result),
     }
     for title, table in tables.items():
         if table.row_count:

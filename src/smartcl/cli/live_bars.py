@@ -10,7 +10,7 @@ from rich.progress import Progress as Bars
 
 from smartcl.cli.screen import side_screen
 from smartcl.learners.stream_learner import StreamLearner
-from smartcl.learners.watching import Progress
+from smartcl.learners.watching import TellProgress
 
 
 @contextmanager
@@ -28,7 +28,7 @@ def live_bars() -> Iterator[Bars]:
         yield bars
 
 
-def bar_for(bars: Bars, name: str) -> Progress:
+def bar_for(bars: Bars, name: str) -> TellProgress:
     """A progress callback that moves a bar of this name."""
     task = bars.add_task(name, total=None, memory="")
 

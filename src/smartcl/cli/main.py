@@ -1,4 +1,4 @@
-"""Where the ``smartcl`` command begins: all that happens before the seconds it takes to load everything else."""
+"""Entry point of the ``smartcl`` command: all that happens before the seconds it takes to load everything else."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def leave(*_: object) -> None:
 
 
 def ready_streams() -> None:
-    """A stream that is closed leads nowhere, and a character that a stream cannot take is replaced: no errors, both."""
+    """Replace closed streams by null devices, and characters that a stream cannot take, without an error."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         stream = getattr(sys, name)
         if stream is None:
@@ -46,7 +46,7 @@ def ready_streams() -> None:
 
 
 def let_go_of_stdout() -> None:
-    """What could not be written was told of already: not a second time when Python ends."""
+    """Discard what could not be written: it was reported already, and Python would report it again at its end."""
     try:
         sys.stdout.flush()
     except OSError:

@@ -1,6 +1,6 @@
-"""What the command says beside its results: one line on stderr, no longer than the screen is wide.
+"""Messages on stderr: one line beside the results, no longer than the screen is wide.
 
-Any error becomes such a line, and an exit code that says whose fault it is.
+Any error becomes such a line, with an exit code for wrong input or for a failing environment.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ GAP = "..."
 #: Wrong arguments or input; anything else that goes wrong is the environment's: the disk, the network, the memory.
 WRONG, ENVIRONMENT = 2, 1
 
-#: A path that cannot be is an argument that is wrong.
+#: A path that the system does not take is a wrong argument.
 WRONG_PATHS = (errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ENAMETOOLONG, errno.ELOOP)
 
 
@@ -35,7 +35,7 @@ def say(message: str) -> None:
 
 
 def note(message: str) -> None:
-    """What a user should know although nothing is wrong; it may take more than one line of the screen."""
+    """Print a note on stderr; it may take more than one line of the screen."""
     _write(f"note: {message}", max(LOG_COLUMNS, screen_columns()))
 
 
@@ -50,7 +50,7 @@ def screen_columns() -> int:
 
 
 def counted(number: int, thing: str) -> str:
-    """So many of a thing.
+    """A count with its noun.
 
     >>> counted(1, "class"), counted(2000, "class"), counted(0, "row")
     ('1 class', '2,000 classes', '0 rows')
@@ -59,7 +59,7 @@ def counted(number: int, thing: str) -> str:
 
 
 def one_line(text: str, columns: int) -> str:
-    """The text on one line of so many columns: long words give way first, then the middle.
+    """The text on one line of at most ``width`` columns: long words are cut first, then the middle.
 
     >>> one_line("there is no file /home/someone/with/a/very/long/path/counts.csv", columns=48)
     'there is no file /home/someone...path/counts.csv'
@@ -79,7 +79,7 @@ def one_line(text: str, columns: int) -> str:
 
 
 def _without_middle(text: str, columns: int, end: int) -> str:
-    """The beginning and the end of a text that is too long, the end so many columns wide."""
+    """The beginning and the end of a text that is too long."""
     start = columns - len(GAP) - end
     head, tail = text[:start], text[len(text) - end :]
     while cell_len(head) > start:
@@ -92,7 +92,7 @@ def _without_middle(text: str, columns: int, end: int) -> str:
 def _write(message: str, columns: int) -> None:
     encoding = sys.stderr.encoding or "utf-8"
     known = message.encode(encoding, "replace").decode(encoding)
-    with suppress(OSError):  # nobody listens
+    with suppress(OSError):  # the reader has closed stderr
         print(one_line(f"smartcl: {known}", columns), file=sys.stderr)
 
 
@@ -102,7 +102,7 @@ def verdict(error: Exception) -> tuple[int, str | None]:
         case typer.TyperException():
             return error.exit_code, error.format_message()
         case BrokenPipeError():
-            return ENVIRONMENT, None  # whoever read the output has enough of it
+            return ENVIRONMENT, None  # the reader of the output has closed it
         case OSError():
             wrong = error.errno in WRONG_PATHS or isinstance(error, FileNotFoundError)
             return WRONG if wrong else ENVIRONMENT, described(error)

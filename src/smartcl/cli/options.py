@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from smartcl.files.formats import FORMATS
-from smartcl.learners.names import MODULES
+from smartcl.learners.methods import OURS
 
 #: The largest seed that every generator takes, scikit-learn's too.
 MOST_SEED = 2**32 - 1
@@ -20,15 +20,15 @@ def methods_that_begin(incomplete: str) -> list[str]:
     >>> methods_that_begin("gss")
     ['gss-greedy', 'gss-iqp', 'gss-clust']
     """
-    return [name for names in MODULES.values() for name in names if name.startswith(incomplete)]
+    return [name for name in OURS if name.startswith(incomplete)]
 
 
-Seed = Annotated[int, typer.Option(min=0, max=MOST_SEED, help="Draws the data, the weights and the memory.")]
+Seed = Annotated[int, typer.Option(min=0, max=MOST_SEED, help="The seed of the data, the weights and the memory.")]
 Memory = Annotated[str, typer.Option(help="'300 samples', '1MB' or a number of bytes.")]
 MethodName = Annotated[
     str, typer.Option(help="A method; 'smartcl methods' lists them.", autocompletion=methods_that_begin)
 ]
-Settings = Annotated[
+SettingsOption = Annotated[
     list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the method; repeatable.")
 ]
 Format = Annotated[str | None, typer.Option("--format", help=f"{', '.join(FORMATS)}; else by name.")]
@@ -38,4 +38,4 @@ Trust = Annotated[
     typer.Option(metavar="MODULE", help="Import this module if the model's folder names code of it; repeatable."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
-Data = Annotated[Path | None, typer.Option(help="Where the data files are; else SMARTCL_DATA or the cache.")]
+DataOption = Annotated[Path | None, typer.Option(help="Where the data files are; else SMARTCL_DATA or the cache.")]

@@ -1,4 +1,4 @@
-"""What a model has passed over on the way, in lines for people."""
+"""Lines for people about the rows and values that a model has passed over."""
 
 from __future__ import annotations
 

@@ -19,8 +19,8 @@ def predict(
     model: Annotated[Path, typer.Argument(help="The folder of a model.")],
     inputs: Annotated[list[str], typer.Argument(help="Files as for train; - is stdin.")],
     proba: Annotated[bool, typer.Option("--proba", help="With the probability of each class.")] = False,
-    jsonl: Annotated[bool, typer.Option("--jsonl", help="JSON lines in the place of CSV.")] = False,
-    out: Annotated[Path | None, typer.Option(help="A file in the place of stdout.")] = None,
+    jsonl: Annotated[bool, typer.Option("--jsonl", help="Write JSON lines instead of CSV.")] = False,
+    out: Annotated[Path | None, typer.Option(help="Write to this file instead of stdout.")] = None,
     trust: Trust = None,
     input_format: Format = None,
 ) -> None:

@@ -1,4 +1,4 @@
-"""``smartcl report``: results as a page to read."""
+"""``smartcl report``: all results as pages to read."""
 
 from __future__ import annotations
 
@@ -10,15 +10,17 @@ import typer
 from smartcl.cli.loading import done_by
 
 
-@done_by("smartcl.paper.commands.report:report")
+@done_by("smartcl.paper.commands.report_command:report")
 def report(
-    results: Annotated[Path, typer.Option(exists=True, file_okay=False, help="Where the result files are.")] = Path(
+    results: Annotated[Path, typer.Option(exists=True, file_okay=False, help="The folder of results.")] = Path(
         "results"
     ),
     out: Annotated[Path, typer.Option(file_okay=False, help="The folder to write.")] = Path("report"),
-    benchmarks: Annotated[Path, typer.Option(help="What was timed; rows a second are drawn of it.")] = Path(
+    benchmarks: Annotated[Path, typer.Option(help="The file of timings for the figure of rows per second.")] = Path(
         "benchmarks/results.json"
     ),
-    tensorboard: Annotated[Path | None, typer.Option(help="A folder for TensorBoard event files of all runs.")] = None,
+    markdown: Annotated[
+        Path | None, typer.Option(help="Write the tables as this Markdown file, such as docs/tables.md, and no folder.")
+    ] = None,
 ) -> None:
-    """Write one HTML page of all results, every plot as SVG, every table as CSV."""
+    """Write one HTML page of all results, every plot as SVG, every table as CSV; or the tables as Markdown."""

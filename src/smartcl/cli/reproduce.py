@@ -8,10 +8,10 @@ from typing import Annotated, Literal
 import typer
 
 from smartcl.cli.loading import done_by
-from smartcl.cli.options import AsJson, Data
+from smartcl.cli.options import AsJson, DataOption
 
 
-@done_by("smartcl.paper.commands.reproduce:reproduce")
+@done_by("smartcl.paper.commands.reproduce_command:reproduce")
 def reproduce(
     name: Annotated[
         str, typer.Argument(help="A table or figure, such as table1, or all; an unknown name lists the known ones.")
@@ -21,12 +21,12 @@ def reproduce(
         list[str] | None, typer.Option("--row", help="Only these rows (a method's name); repeatable.")
     ] = None,
     columns: Annotated[list[str] | None, typer.Option("--column", help="Only these columns; repeatable.")] = None,
-    small: Annotated[
-        bool, typer.Option("--quick", help="Two rows, two columns, one seed: everything else as it is.")
-    ] = False,
-    results: Annotated[Path, typer.Option(help="Where the result files are.")] = Path("results"),
-    out: Annotated[Path, typer.Option(help="The folder for pictures and what else is written.")] = Path("figures"),
-    engine: Annotated[Literal["local", "ray"], typer.Option(help="Processes here, or Ray.")] = "local",
+    small: Annotated[bool, typer.Option("--quick", help="Only two rows, two columns and one seed.")] = False,
+    results: Annotated[Path, typer.Option(help="The folder of results.")] = Path("results"),
+    out: Annotated[Path, typer.Option(help="The folder for figures and other files.")] = Path("figures"),
+    engine: Annotated[
+        Literal["local", "ray"], typer.Option(help="Run in processes on this machine, or on Ray.")
+    ] = "local",
     address: Annotated[
         str | None, typer.Option(help="A Ray cluster's host:port, or auto; else Ray starts one here.")
     ] = None,
@@ -36,9 +36,6 @@ def reproduce(
         bool, typer.Option("--paired", help="Also print paired differences with their 95% intervals.")
     ] = False,
     as_json: AsJson = False,
-    data: Data = None,
-    tensorboard: Annotated[
-        Path | None, typer.Option(help="A folder for TensorBoard event files, one for each run that is there.")
-    ] = None,
+    data: DataOption = None,
 ) -> None:
     """Make the runs of a table or figure that are missing, then print it with the published values."""

@@ -1,4 +1,4 @@
-"""Where tables are printed: as wide as the terminal; in a pipe or a file, as wide as they are."""
+"""Consoles for tables: as wide as the terminal; in a pipe or a file, as wide as the tables are."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ UNBOUNDED = 10_000
 
 
 class Screen(Console):
-    """A console on which no text, whatever it holds, does anything to the terminal: its own styles do."""
+    """A console that shows control characters in text and never passes them to the terminal."""
 
     def render_str(self, text: str, **how: Any) -> Text:
         return super().render_str(visible(text, keep="\n"), **how)

@@ -1,4 +1,4 @@
-"""One line that tells how a long command stands: renewed on a terminal, now and then in a log."""
+"""Status line of a long command: renewed on a terminal, repeated now and then in a log."""
 
 from __future__ import annotations
 

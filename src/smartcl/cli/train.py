@@ -14,14 +14,14 @@ import typer
 from smartcl.cli.columns_table import columns_table
 from smartcl.cli.loading import loading
 from smartcl.cli.one_line import counted, note
-from smartcl.cli.options import AsJson, Format, Memory, MethodName, Seed, Settings, Trust
+from smartcl.cli.options import AsJson, Format, Memory, MethodName, Seed, SettingsOption, Trust
 from smartcl.cli.passed_over import passed_over_lines
 from smartcl.cli.screen import screen
 from smartcl.cli.status_line import StatusLine
 from smartcl.cli.usage import Interrupted, arguments_checked, assignments, json_text, one_thread
 from smartcl.cli.visible import tell
 from smartcl.columns.hashed_width import MOST_WIDTH, USUAL_WIDTH
-from smartcl.learners.names import USUAL_METHOD
+from smartcl.learners.methods import USUAL_METHOD
 from smartcl.memory import format_bytes
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from smartcl.files.table_model import TableModel
     from smartcl.files.training import Training
 
-Columns = Annotated[list[str] | None, typer.Option(metavar="COL", help="A column of this kind; repeatable.")]
+ColumnsOption = Annotated[list[str] | None, typer.Option(metavar="COL", help="A column of this kind; repeatable.")]
 LIVE_SECONDS = 1.0
 
 
@@ -45,21 +45,21 @@ def train(
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the model in the folder.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the model in the folder.")] = False,
     follow: Annotated[bool, typer.Option("--follow", help="Wait for more at the end of the last input.")] = False,
-    numeric: Columns = None,
-    categorical: Columns = None,
-    date: Columns = None,
-    text: Columns = None,
-    clock: Columns = None,
-    code: Columns = None,
-    ignore: Columns = None,
+    numeric: ColumnsOption = None,
+    categorical: ColumnsOption = None,
+    date: ColumnsOption = None,
+    text: ColumnsOption = None,
+    clock: ColumnsOption = None,
+    code: ColumnsOption = None,
+    ignore: ColumnsOption = None,
     id_column: Annotated[str | None, typer.Option("--id", metavar="COL", help="Ids to forget rows by.")] = None,
     schema: Annotated[Path | None, typer.Option(help="A schema.json that says what the columns are.")] = None,
     width: Annotated[int, typer.Option(min=1, max=MOST_WIDTH, help="Places that words are hashed into.")] = USUAL_WIDTH,
     input_format: Format = None,
-    checkpoint_rows: Annotated[int | None, typer.Option(min=1, help="Save after so many rows.")] = None,
-    checkpoint_seconds: Annotated[float, typer.Option(min=0.1, help="Save after so many seconds.")] = 60.0,
+    checkpoint_rows: Annotated[int | None, typer.Option(min=1, help="Save after this number of rows.")] = None,
+    checkpoint_seconds: Annotated[float, typer.Option(min=0.1, help="Save after this number of seconds.")] = 60.0,
     method: MethodName = USUAL_METHOD,
-    settings: Settings = None,
+    settings: SettingsOption = None,
     batch: Annotated[int, typer.Option(min=1, help="Rows that are learned together.")] = 50,
     seed: Seed = 0,
     trust: Trust = None,

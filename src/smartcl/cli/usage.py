@@ -1,4 +1,4 @@
-"""What the commands share: arguments checked before any work, and results printed although saving them fails."""
+"""Helpers that the commands share: arguments checked before any work, results printed although saving fails."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ import typer
 
 
 class UsageError(typer.TyperException):
-    """What the user asked for cannot be: the message says what was wrong and what is allowed."""
+    """A wrong argument: the message says what was wrong and what is allowed."""
 
     exit_code = 2
 
 
 class Interrupted(typer.TyperException):
-    """Somebody stopped the command, which says what it saved."""
+    """An interrupt of a command that says itself what it saved."""
 
     exit_code = 130
 
@@ -33,7 +33,7 @@ def arguments_checked() -> Iterator[None]:
 
 
 def one_thread() -> None:
-    """The matrices are small, and threads on a busy machine wait for each other; who knows better says so."""
+    """The matrices are small, and threads on a busy machine wait for each other; OMP_NUM_THREADS overrides this."""
     import torch
 
     if "OMP_NUM_THREADS" not in os.environ:
@@ -56,7 +56,7 @@ def assignments(items: list[str]) -> dict[str, str]:
 
 
 def failure_of(save: Callable[[], object]) -> OSError | None:
-    """Save; what the disk had against it is returned, to be raised once the result is printed all the same."""
+    """Save, and return the error of the disk if there is one: it is raised after the result is printed."""
     try:
         save()
     except OSError as error:

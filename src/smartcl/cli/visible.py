@@ -1,4 +1,4 @@
-"""Text from data on a terminal: control characters are shown as what they are, and do nothing."""
+"""Text from data, made safe for a terminal: control characters are shown and have no effect."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``smartcl watch``: a training as it goes, from another process."""
+"""``smartcl watch``: the progress of a training, from another process."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ PAUSE_SECONDS = 0.5
 
 def watch(
     model: Annotated[Path, typer.Argument(help="The folder of a model that is being trained.")],
-    once: Annotated[bool, typer.Option("--once", help="Say how it stands, and end.")] = False,
+    once: Annotated[bool, typer.Option("--once", help="Print the progress once and end.")] = False,
 ) -> None:
-    """Show how a training stands until it ends; it does not notice."""
+    """Show the progress of a training until it ends. The training is not disturbed."""
     with loading():
         from smartcl.files.live import Live
     live = Live.read(model)

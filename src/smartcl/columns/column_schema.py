@@ -10,7 +10,7 @@ from typing import Any
 from smartcl.columns.hashed_width import MOST_WIDTH
 from smartcl.columns.records import MOST_COLUMNS, Wanted
 from smartcl.columns.word_rates import WordRates
-from smartcl.columns.written import READERS, Reader
+from smartcl.columns.written import READERS, ReadValue
 from smartcl.persistence import path_of
 from smartcl.saved import Saved, StateError
 
@@ -51,7 +51,7 @@ class Column:
     style: str = ""
 
     @property
-    def reader(self) -> Reader:
+    def reader(self) -> ReadValue:
         """What makes a number of a value."""
         return READERS[self.kind][self.style]
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from smartcl.columns.values import UNREADABLE, clock_of, number_of, numbers_of, seconds_of, truth_of
 
-Reader = Callable[[Any], float]
+ReadValue = Callable[[Any], float]
 
 MONEY = "[$€£¥]"
 #: What may stand between groups of three digits beside a point or a comma.
@@ -88,14 +88,14 @@ def _calendar(match: re.Match[str], day_first: bool) -> tuple[int, int, int]:
 #: Of the values of a column so few may be unlike the others: a slip does not make a number a name.
 SLIPS = 0.02
 
-NUMBERS: Mapping[str, Reader] = {
+NUMBERS: Mapping[str, ReadValue] = {
     "": number_of,
     "1,234.5": partial(written_number, comma=False),
     "1.234,5": partial(written_number, comma=True),
 }
 
 #: By kind of column, its styles, the plainest first, and what reads them.
-READERS: Mapping[str, Mapping[str, Reader]] = {
+READERS: Mapping[str, Mapping[str, ReadValue]] = {
     "number": NUMBERS,
     "code": NUMBERS,
     "clock": {"": clock_of},

@@ -1,1 +1,1 @@
-"""Our memory and our classifier where people already are: one file per library, loaded only by who has it."""
+"""Adapters for other libraries, one file each; a library is imported only with its adapter."""

@@ -21,9 +21,9 @@ try:
 except ModuleNotFoundError:
     raise ModuleNotFoundError("smartcl.compat.avalanche needs Avalanche: pip install avalanche-lib") from None
 
-#: Of an experience so many items are read and offered at a time at most, and so many bytes of them, ...
+#: The most items of an experience, and the most bytes of them, that are read and offered at a time, ...
 MOST_ITEMS, MOST_BYTES = 3000, 2**25
-#: ... and no more than so many times the share of what is held that each experience will have.
+#: ... and at most this multiple of the share of the memory that each experience will have.
 SHARES = 1.1
 
 

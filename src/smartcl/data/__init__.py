@@ -1,6 +1,8 @@
-"""What arrives: batches, and what must be known of a stream of them."""
+"""Batches of a stream, and the signature of the stream.
 
-from smartcl.data.batch import Batch, Rows
-from smartcl.data.spec import InputSpec
+The public names are on one page: ``__init__.pyi``.
+"""
 
-__all__ = ["Batch", "InputSpec", "Rows"]
+from smartcl.lazy import lazy_names
+
+__getattr__, __dir__ = lazy_names(__name__)

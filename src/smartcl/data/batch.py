@@ -1,4 +1,4 @@
-"""What arrives: a batch of labelled rows, dense or sparse."""
+"""Batch of labelled rows, dense or sparse."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ Rows: TypeAlias = "torch.Tensor | sparse.csr_array[Any, tuple[int, int]]"
 
 Ints: TypeAlias = NDArray[np.int64]
 Bools: TypeAlias = NDArray[np.bool_]
+Floats: TypeAlias = NDArray[np.float32]
+Doubles: TypeAlias = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -108,7 +110,7 @@ def row_pieces(x: Rows, most: int) -> Iterator[Rows]:
 
 
 def joined(pieces: Iterable[torch.Tensor], n_rows: int) -> torch.Tensor:
-    """One tensor of so many rows. Pieces kept until the last has come would lie between freed memory and hold it."""
+    """One tensor of all rows. Pieces kept until the last has come would keep freed memory from the system."""
     result: torch.Tensor | None = None
     done = 0
     for piece in pieces:

@@ -1,4 +1,4 @@
-"""What a learner must know of a stream before the first batch."""
+"""Signature of a stream: what a learner must know before the first batch."""
 
 from __future__ import annotations
 

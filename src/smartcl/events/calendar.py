@@ -1,4 +1,4 @@
-"""Keyword counts and events of places, day after day: what is known on which day.
+"""Calendar of keyword counts and events of places, and what of them is known on which day.
 
 At the end of a day its counts and its events are known. A sample is the counts of one place on one day; its label says
 whether an event happens there within the next ``horizon`` days, so it becomes known ``horizon`` days later.

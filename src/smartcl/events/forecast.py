@@ -1,4 +1,4 @@
-"""What came of forecasting events: the backtest, the forecast of the latest day, and the folder they are saved in."""
+"""Result of forecasting events: the backtest, the forecast of the latest day, and the folder they are saved in."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from smartcl.atomic import write_file
 from smartcl.events.calendar import EventDays
-from smartcl.events.files import ColumnNames
-from smartcl.events.model import EventModel
+from smartcl.events.event_files import ColumnNames
+from smartcl.events.event_model import EventModel
 from smartcl.events.scores import ForecastScores, auc_within_places, scores_by_place
 from smartcl.events.walk_forward import Walk
 from smartcl.files.outputs import check_writable
-from smartcl.persistence import load_state, path_of, write_file
+from smartcl.persistence import load_state, path_of
 
 #: The lines that need no learning.
 BASE_RATE, MAJORITY = "place base rate", "majority"
@@ -117,7 +118,7 @@ _FORECAST = ("from", "until", "probability", "base_rate")
 
 
 def check_folder(folder: Path, overwrite: bool) -> None:
-    """A result can be saved here: the folder is new or empty, or holds a model that is to be replaced."""
+    """Check that a result can be saved here: the folder is new or empty, or holds a model that is to be replaced."""
     if path_of(folder, "--out").exists() and not folder.is_dir():
         raise ValueError(f"--out must be a folder, but {folder} is a file")
     if folder.exists() and any(folder.iterdir()):
@@ -128,7 +129,7 @@ def check_folder(folder: Path, overwrite: bool) -> None:
 
 
 def _check_model(folder: Path) -> None:
-    """What is replaced must be a model, and whole: whatever cannot be loaded may be somebody's work."""
+    """What is replaced must be a model, and whole: what cannot be loaded may be the user's own work."""
     try:
         load_state(folder)
     except PermissionError:

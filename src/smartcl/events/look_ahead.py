@@ -1,6 +1,6 @@
-"""The guard of a backtest: whatever is used on a day must follow from the calendar as it stood at the end of that day.
+"""Guard against look-ahead: what a backtest uses on a day must follow from the calendar of that day.
 
-The guard trusts no stream. It cuts the calendar off after the day and works out again, from what is left, what the
+It cuts the calendar off after the day and works out again, from what is left, what the
 stream handed over.
 """
 

@@ -10,15 +10,15 @@ from pathlib import Path
 from typing import Any
 
 from smartcl.events.calendar import EventDays, EventStream
-from smartcl.events.files import ColumnNames, read_event_days
+from smartcl.events.event_files import ColumnNames, read_event_days
+from smartcl.events.event_model import EventModel
 from smartcl.events.forecast import EventForecast
-from smartcl.events.model import EventModel
 from smartcl.events.suspects import suspects
 from smartcl.events.walk_forward import walk_forward
 from smartcl.fitted import Built
 from smartcl.learners.methods import find_method
 from smartcl.learners.stream_learner import StreamLearner
-from smartcl.learners.watching import Progress, Stopwatch
+from smartcl.learners.watching import RunTimer, TellProgress
 
 #: What forecasting sets unless asked otherwise. Days are few and mostly noise: on Brazil's civil unrest a small
 #: network, trained less on each batch, had the lower Brier score at a tenth of the time of the method's own settings.
@@ -28,7 +28,7 @@ OWN_PARAMETERS = {
     **{"hidden": (64,), "lr": 1e-3, "iterations": 10, "smoothing": 0.0},
     **{"robust": 0.0, "distill": 0.0, "trust": False},
 }
-#: One part in so many of the days with labels, the first, is only learned from.
+#: The days with labels are cut into this number of parts; the first is only learned from.
 PARTS = 3
 LEAST_TESTED_DAYS = 10
 MOST_SUSPECTS = 5
@@ -57,9 +57,9 @@ class PreparedForecast:
     learner: StreamLearner
     built: Built
 
-    def run(self, progress: Progress | None = None) -> EventForecast:
+    def run(self, progress: TellProgress | None = None) -> EventForecast:
         """Walk through the calendar. Seconds include the guard and all forecasts, not the reading of files."""
-        clock = Stopwatch()
+        clock = RunTimer()
         with clock:
             walk = walk_forward(self.learner, self.stream, progress)
         days, spec = self.stream.days, self.spec

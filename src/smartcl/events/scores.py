@@ -1,4 +1,4 @@
-"""How good forecasts of events were, beside what needs no learning."""
+"""Scores of event forecasts, beside forecasts that need no learning."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score
 
-from smartcl.data.batch import Ints
+from smartcl.data.batch import Doubles, Ints
 from smartcl.events.counts import UNKNOWN
-from smartcl.events.walk_forward import Floats
 
 
 @dataclass(frozen=True)
@@ -36,7 +35,7 @@ class ForecastScores:
     brier: float
 
     @classmethod
-    def of(cls, probability: Floats, usual: Floats, labels: Ints) -> ForecastScores:
+    def of(cls, probability: Doubles, usual: Doubles, labels: Ints) -> ForecastScores:
         """The scores of forecasts of any shape; those of ``UNKNOWN`` outcome are left out."""
         tested = labels != UNKNOWN
         probability, usual, labels = probability[tested], usual[tested], labels[tested]
@@ -50,7 +49,7 @@ class ForecastScores:
         )
 
 
-def scores_by_place(probability: Floats, usual: Floats, labels: Ints) -> list[ForecastScores]:
+def scores_by_place(probability: Doubles, usual: Doubles, labels: Ints) -> list[ForecastScores]:
     """The scores of each place, a column of ``[day, place]``."""
     return [ForecastScores.of(*columns) for columns in zip(probability.T, usual.T, labels.T, strict=True)]
 

@@ -1,4 +1,4 @@
-"""Keywords that forecast too well: more likely counted after the event than before it."""
+"""Suspicious keywords: they forecast so well that they were probably counted after the event."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from smartcl.data.batch import Ints
 from smartcl.events.calendar import EventDays
 from smartcl.events.counts import UNKNOWN, Csr
 
-#: A keyword alone with this AUC is suspicious, if at least so many events say so.
+#: A keyword alone with this AUC is suspicious, if at least this number of events supports it.
 SUSPICIOUS_AUC = 0.95
 LEAST_EVENTS = 10
 
 
 def suspects(days: EventDays, horizon: int) -> dict[str, float]:
-    """The keywords whose count alone all but tells the label, with their AUC, the highest first."""
+    """The keywords whose count alone nearly determines the label, with their AUC, the highest first."""
     labels = days.labels(horizon).reshape(-1)
     known = np.flatnonzero(labels != UNKNOWN)
     y = labels[known]

@@ -10,22 +10,19 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from scipy import sparse
 
-from smartcl.data.batch import Batch, Ints
+from smartcl.data.batch import Batch, Doubles, Ints
 from smartcl.events.calendar import EventStream
-from smartcl.events.calibration import Calibration
 from smartcl.events.counts import UNKNOWN
+from smartcl.events.event_calibration import EventCalibration
 from smartcl.events.look_ahead import check_labels, check_rows
 from smartcl.learners.stream_learner import StreamLearner
-from smartcl.learners.watching import Progress
-
-Floats = NDArray[np.float64]
+from smartcl.learners.watching import TellProgress
 
 #: New samples that make a batch, rounded up to whole days.
 BATCH_SIZE = 50
-#: Earlier forecasts that bring probabilities to scale, the latest ones.
+#: The number of latest forecasts that calibration is fitted to.
 SCALED_BY = 20_000
 
 
@@ -37,22 +34,22 @@ class Walk:
     counting one more label at the share of all; ``majority`` the more frequent label. ``labels`` are what came true.
     """
 
-    probability: Floats
-    base_rate: Floats
-    share: Floats
+    probability: Doubles
+    base_rate: Doubles
+    share: Doubles
     labels: Ints
-    calibration: Calibration
+    calibration: EventCalibration
 
     @property
-    def majority(self) -> Floats:
+    def majority(self) -> Doubles:
         return (self.share > 0.5).astype(np.float64)
 
 
-def walk_forward(learner: StreamLearner, stream: EventStream, progress: Progress | None = None) -> Walk:
+def walk_forward(learner: StreamLearner, stream: EventStream, progress: TellProgress | None = None) -> Walk:
     """Learn and forecast day after day; afterwards the learner has learned all that is known."""
     days = stream.days
     raw, probability, base_rate, share = (np.full((days.n_days, days.n_places), np.nan) for _ in range(4))
-    known, calibration = KnownLabels(days.n_days, days.n_places), Calibration()
+    known, calibration = KnownLabels(days.n_days, days.n_places), EventCalibration()
     pending: list[Batch] = []
     has_learned = False
     for today in stream:
@@ -63,7 +60,7 @@ def walk_forward(learner: StreamLearner, stream: EventStream, progress: Progress
             pending.append(today.learnable)
         if pending and (sum(map(len, pending)) >= BATCH_SIZE or today.number == days.n_days - 1):
             learner.observe(joined(pending))
-            calibration = Calibration.fit(*known.outcomes_of(raw))
+            calibration = EventCalibration.fit(*known.outcomes_of(raw))
             pending, has_learned = [], True
         base_rate[today.number], share[today.number] = known.rates()
         probability[today.number] = share[today.number]
@@ -92,12 +89,12 @@ class KnownLabels:
         np.add.at(self._counted, place, 1)
         self._days = max(self._days, int(day.max()) + 1)
 
-    def rates(self) -> tuple[Floats, float]:
+    def rates(self) -> tuple[Doubles, float]:
         """Each place's share of events, counting one more label at the share of all places; and that share."""
         share = float((self._events.sum() + 0.5) / (self._counted.sum() + 1))
         return (self._events + share) / (self._counted + 1), share
 
-    def outcomes_of(self, forecasts: Floats) -> tuple[Floats, Ints]:
+    def outcomes_of(self, forecasts: Doubles) -> tuple[Doubles, Ints]:
         """The latest of these forecasts whose outcomes are known, and the outcomes."""
         latest = slice(max(0, self._days - -(-SCALED_BY // self._labels.shape[1])), self._days)
         made = np.isfinite(forecasts[latest]) & (self._labels[latest] != UNKNOWN)

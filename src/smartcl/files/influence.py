@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeAlias
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from scipy import sparse
 
-from smartcl.data.batch import Ints, Rows
+from smartcl.data.batch import Doubles, Ints, Rows
 from smartcl.learners.stream_learner import StreamLearner
 from smartcl.memory.export import stored_rows
 from smartcl.network.inputs import SparseInput
-
-Floats: TypeAlias = NDArray[np.float64]
 
 #: How many stored samples are asked, and about how many features.
 SAMPLES, FEATURES = 250, 64
@@ -66,7 +62,7 @@ def with_next_value(rows: Rows, feature: int) -> Rows:
     return sparse.csr_array((entries.data, (its_row, entries.col)), shape=rows.shape)
 
 
-def spreads(learner: StreamLearner, rows: Rows) -> Floats:
+def spreads(learner: StreamLearner, rows: Rows) -> Doubles:
     """The standard deviation of each feature among these rows, as the network sees them."""
     seen = learner.prepared(rows)
     if isinstance(seen, SparseInput):
@@ -74,5 +70,5 @@ def spreads(learner: StreamLearner, rows: Rows) -> Floats:
         mean = np.asarray(values.mean(axis=0)).ravel()
         return np.sqrt(np.maximum(np.asarray(values.power(2).mean(axis=0)).ravel() - mean**2, 0.0))
     assert isinstance(seen, torch.Tensor)
-    spread: Floats = seen.double().std(dim=0, correction=0).numpy()
+    spread: Doubles = seen.double().std(dim=0, correction=0).numpy()
     return spread

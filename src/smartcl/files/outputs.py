@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from smartcl.persistence import path_of, write_file
+from smartcl.atomic import path_of, write_file
 
 #: More than the last block of a full disk.
 PROBE_NBYTES = 1 << 16

@@ -196,7 +196,7 @@ class TableModel:
             "progress": self.progress.state_dict(),
             "ages": self.ages.state_dict(),
         }
-        self.classifier.save(folder, companions={PART: state}, only=only)
+        self.classifier._save_with(folder, {PART: state}, only)
 
     @classmethod
     def load(cls, folder: str | os.PathLike[str], trust: Sequence[str] | str = ()) -> TableModel:
@@ -205,7 +205,7 @@ class TableModel:
         ``trust`` names the modules that may be imported for it, as of ``SmartClassifier.load``.
         """
         classifier = SmartClassifier.load(folder, trust)
-        companions = classifier.companions_
+        companions = classifier._companions
         if PART not in companions:
             raise ValueError(f"the model in {folder} was not trained on the columns of a table")
         try:

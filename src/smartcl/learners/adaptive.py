@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from smartcl.data.spec import InputSpec
 from smartcl.learners.ensemble.classifier import Classifier
@@ -17,11 +17,11 @@ from smartcl.learners.ensemble.network import NetworkMember
 from smartcl.learners.ensemble.ridge import Ridge
 from smartcl.learners.ensemble.settings import WIDE
 from smartcl.learners.ensemble.trees import Trees
-from smartcl.learners.factory import Method
 from smartcl.learners.learner import Learner
+from smartcl.learners.method_settings import AdaptiveSettings
 from smartcl.learners.recipe import Recipe
 from smartcl.learners.sceptic import Sceptic
-from smartcl.learners.smart import SMART, SmartSettings, schematic
+from smartcl.learners.smart import schematic
 from smartcl.selection.fair_reservoir import FairReservoir
 from smartcl.setting_kinds import OwnMember
 from smartcl.settings import nearest, shown
@@ -32,15 +32,6 @@ PLAIN = Recipe(hidden=(256, 256), lr=1e-3, iterations=20, replay=100, average=0.
 TURNED = ("lr", "iterations", "replay", "average", "smoothing")
 #: What a network among the members keeps of its own: nothing, for it reads the ensemble's memory.
 NO_MEMORY = "1MB"
-
-
-@dataclass(frozen=True)
-class AdaptiveSettings(SmartSettings):
-    """Those of ``smart``, for the networks among the members; and which members there are."""
-
-    arithmetic: str | None = "auto"
-    #: The members: names, classifiers or functions that make one; none: those that suit the rows.
-    members: tuple[str | OwnMember, ...] = ()
 
 
 def plain_network(spec: InputSpec, settings: AdaptiveSettings, seed: int) -> Learner:
@@ -140,6 +131,3 @@ def adaptive(spec: InputSpec, memory: str | int, settings: AdaptiveSettings, see
         whole=settings.whole,
         trust=settings.trust,
     )
-
-
-METHODS = {"adaptive": Method(adaptive, AdaptiveSettings(), SMART)}

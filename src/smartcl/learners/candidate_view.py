@@ -26,10 +26,10 @@ class CandidateView:
         self.distrust, self.spared = learner.distrust, learner.spared
 
     def trace(self, index: Ints) -> SampleGradients:
-        rows, y = self._learner.recall(self._candidates, self._fitting[index])
-        return sample_gradients(self._learner.judge.network, rows, y)
+        samples = self._learner.read_weighted(self._candidates, self._fitting[index])
+        return sample_gradients(self._learner.judge.network, samples.rows, samples.y)
 
     def features(self, index: Ints, layer: str) -> torch.Tensor:
-        rows, _ = self._learner.recall(self._candidates, self._fitting[index])
+        rows = self._learner.read_weighted(self._candidates, self._fitting[index]).rows
         with torch.no_grad():
             return self._learner.judge.network.features(rows, layer)

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
-from smartcl.data.batch import Bools, Ints
+from smartcl.data.batch import Bools, Doubles, Ints
 from smartcl.saved import Saved
-
-Floats: TypeAlias = NDArray[np.float64]
 
 #: A class stays away once it has missed so many of its turns, by how often it has come so far.
 MISSED_TURNS = 10.0
@@ -55,9 +52,9 @@ class ClassCounts:
         return ClassCounts(self.seen + came, first, np.where(came > 0, total, self.last), total)
 
     @property
-    def rate(self) -> Floats:
+    def rate(self) -> Doubles:
         """The share of each class in all that has come since its first sample."""
-        rate: Floats = self.seen / np.maximum(1, self.total - self.first)
+        rate: Doubles = self.seen / np.maximum(1, self.total - self.first)
         return rate
 
     def rare(self, ensured: float) -> Bools:
@@ -71,12 +68,12 @@ class ClassCounts:
         return torch.from_numpy(np.log(np.maximum(self.rate, LEAST_RATE))).float()
 
     @property
-    def absence(self) -> Floats:
+    def absence(self) -> Doubles:
         """From 0, a class that is due or has just come, to 1, one that stays away: by how many of its turns it missed.
 
         A class that comes once in a thousand is not away after a hundred others; one that came every other time is.
         """
-        absence: Floats = np.minimum(1.0, (self.total - self.last) * self.rate / MISSED_TURNS)
+        absence: Doubles = np.minimum(1.0, (self.total - self.last) * self.rate / MISSED_TURNS)
         return absence
 
     def state_dict(self) -> dict[str, Any]:

@@ -7,7 +7,6 @@ baseline", NeurIPS 2020.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import ClassVar, NamedTuple
 
 import torch
@@ -16,10 +15,9 @@ import torch.nn.functional as F
 from smartcl.data.batch import Batch, Ints
 from smartcl.data.spec import InputSpec
 from smartcl.learners.extra_columns import logits_column, widen_logits
-from smartcl.learners.factory import Method
 from smartcl.learners.learner import Labelled, Learner
-from smartcl.learners.recipe import Training
-from smartcl.learners.weights import weight_of, weighted_cross_entropy
+from smartcl.learners.method_settings import DERSettings
+from smartcl.learners.weights import weighted_cross_entropy
 from smartcl.memory.schematic_memory import ExtraColumns, Observation
 from smartcl.network.inputs import Prepared
 from smartcl.selection.reservoir import Reservoir
@@ -38,16 +36,6 @@ def dark_distance(logits: torch.Tensor, stored: torch.Tensor) -> torch.Tensor:
     """
     known = ~stored.isneginf()
     return F.mse_loss(logits[:, : stored.shape[1]][known].clamp(-LARGEST, LARGEST), stored[known])
-
-
-@dataclass(frozen=True)
-class DERSettings(Training):
-    """Those of a recipe, and the strengths of the stored logits and of the stored labels."""
-
-    joint: bool = field(default=True, init=False)
-    alpha: float = 0.5
-    beta: float = 1.0
-    whole: bool = True
 
 
 class Dark(NamedTuple):
@@ -75,7 +63,7 @@ class StoredLogits(Learner):
         """So many stored samples, drawn without replacement."""
         store = self.memory.store
         index = self.rng.choice(len(store), count, replace=False)
-        return Dark(self.recall(store, index)[0], self.stored_logits(index))
+        return Dark(self.read_weighted(store, index)[0], self.stored_logits(index))
 
     def stored_logits(self, index: Ints) -> torch.Tensor:
         """What these stored samples were once answered."""
@@ -90,9 +78,9 @@ class DERpp(StoredLogits):
         self.alpha, self.beta = settings.alpha, settings.beta
 
     def learn(self, new: Labelled, task: int | None) -> None:
-        replays, others = self.draw_replays(), self.draw_replays()
-        recalled = zip(self.recalled_for(replays), self.recalled_for(others), others, strict=True)
-        for replay, again, index in recalled:
+        replays, others = self.draw_steps(), self.draw_steps()
+        stored = zip(self.read_steps(replays), self.read_steps(others), others, strict=True)
+        for replay, again, index in stored:
             if replay is None or again is None:
                 self.model.descend(self.loss([new]))
             else:
@@ -100,17 +88,14 @@ class DERpp(StoredLogits):
 
     def dark_loss(self, new: Labelled, replay: Labelled, dark: Dark) -> torch.Tensor:
         """All three terms, in one pass."""
-        (rows, y), (again, y_again) = new, replay
+        (rows, y, weight), (again, y_again, weight_again) = new, replay
         logits = self.model.network(rows, again, dark.rows).split([len(y), len(y_again), len(dark.logits)])
         smoothing = self.recipe.smoothing
-        fresh = weighted_cross_entropy(logits[0], y, smoothing, weight_of([new]))
-        replayed = weighted_cross_entropy(logits[1], y_again, smoothing, weight_of([replay]))
+        fresh = weighted_cross_entropy(logits[0], y, smoothing, weight)
+        replayed = weighted_cross_entropy(logits[1], y_again, smoothing, weight_again)
         return fresh + self.beta * replayed + self.alpha * dark_distance(logits[2], dark.logits)
 
 
 def derpp(spec: InputSpec, memory: str | int, settings: DERSettings, seed: int = 0) -> Learner:
     """Replay with stored logits and labels from a reservoir (Buzzega et al. 2020)."""
     return DERpp(spec, memory, settings, seed)
-
-
-METHODS = {"der++": Method(derpp, DERSettings(), "Buzzega et al. 2020")}

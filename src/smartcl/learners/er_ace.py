@@ -10,9 +10,8 @@ import torch
 import torch.nn.functional as F
 
 from smartcl.data.spec import InputSpec
-from smartcl.learners.factory import Method
 from smartcl.learners.learner import Labelled, Learner
-from smartcl.learners.replay import ReplaySettings
+from smartcl.learners.method_settings import ReplaySettings
 from smartcl.learners.weights import weight_of, weighted_mean
 from smartcl.selection.reservoir import Reservoir
 
@@ -47,13 +46,13 @@ class ERACE(Learner):
 
     def new_loss(self, new: Labelled) -> torch.Tensor:
         """Of new samples alone."""
-        rows, y = new
+        rows, y, weight = new
         losses = present_cross_entropy(self.model.network(rows), y, self.recipe.smoothing, reduction="none")
-        return weighted_mean(losses, weight_of([new]))
+        return weighted_mean(losses, weight)
 
     def asymmetric_loss(self, new: Labelled, replay: Labelled) -> torch.Tensor:
         """Of new and replayed samples, in one pass."""
-        (rows, y), (again, y_again) = new, replay
+        (rows, y, _), (again, y_again, _) = new, replay
         logits, smoothing = self.model.network(rows, again), self.recipe.smoothing
         fresh = present_cross_entropy(logits[: len(y)], y, smoothing, reduction="none")
         replayed = F.cross_entropy(logits[len(y) :], y_again, label_smoothing=smoothing, reduction="none")
@@ -63,6 +62,3 @@ class ERACE(Learner):
 def er_ace(spec: InputSpec, memory: str | int, settings: ReplaySettings, seed: int = 0) -> Learner:
     """Experience replay with an asymmetric cross-entropy (Caccia et al. 2022)."""
     return ERACE(spec, memory, settings, Reservoir(), whole=settings.whole, seed=seed)
-
-
-METHODS = {"er-ace": Method(er_ace, ReplaySettings(), "Caccia et al. 2022")}

@@ -5,17 +5,19 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, TypeAlias
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from smartcl.data.spec import InputSpec
-from smartcl.learners.stream_learner import StreamLearner
-from smartcl.learners.transaction import gradients_as_before
 from smartcl.setting_kinds import plain
 from smartcl.settings import as_given, check_known, shown
 
-Factory: TypeAlias = Callable[..., StreamLearner]
+if TYPE_CHECKING:
+    from smartcl.data.spec import InputSpec
+    from smartcl.learners.stream_learner import StreamLearner
+
+Factory: TypeAlias = "Callable[..., StreamLearner]"
 #: ``build(spec, memory, settings, seed)``, with the settings of the method's own class.
-Build: TypeAlias = Callable[[InputSpec, str | int, Any, int], StreamLearner]
+Build: TypeAlias = "Callable[[InputSpec, str | int, Any, int], StreamLearner]"
 
 #: When penalties that protect what a task has taught take effect in a stream without tasks.
 SCHEDULE = "20 batches"
@@ -68,6 +70,21 @@ class FromFactory:
         return self.factory(spec, memory, seed, **settings.as_dict())
 
 
+@dataclass(frozen=True)
+class Builder:
+    """A builder of this package by its place, ``module:function``: it is imported when it is called."""
+
+    place: str
+
+    def function(self) -> Build:
+        module, name = self.place.split(":")
+        found: Build = getattr(import_module(f"smartcl.learners.{module}"), name)
+        return found
+
+    def __call__(self, spec: InputSpec, memory: str | int, settings: Any, seed: int = 0) -> StreamLearner:
+        return self.function()(spec, memory, settings, seed)
+
+
 class Settable(Protocol):
     """A method's settings: a ``Settings`` dataclass, or the ``Arguments`` of a factory."""
 
@@ -92,13 +109,16 @@ class Method:
             return maker
         if not callable(maker):
             raise ValueError(
-                f"learner must be a factory(spec, memory, seed, **parameters) or a smartcl.Method, got {shown(maker)}"
+                "learner must be a factory(spec, memory, seed, **parameters) or a smartcl.extend.Method, "
+                f"got {shown(maker)}"
             )
         return cls(FromFactory(maker), Arguments.of(maker))
 
     @property
     def summary(self) -> str:
-        maker = self.build.factory if isinstance(self.build, FromFactory) else self.build
+        maker = self.build
+        if isinstance(maker, FromFactory | Builder):
+            maker = maker.factory if isinstance(maker, FromFactory) else maker.function()
         return (inspect.getdoc(maker) or "").partition("\n")[0]
 
     @property
@@ -108,10 +128,13 @@ class Method:
 
     def learner(self, spec: InputSpec, memory: str | int, seed: int = 0, **parameters: Any) -> StreamLearner:
         """A learner with these settings, the others as they are."""
+        from smartcl.learners.stream_learner import StreamLearner
+        from smartcl.learners.transaction import gradients_as_before
+
         with gradients_as_before():
             made = self.build(spec, memory, self.settings.changed(parameters), seed)
         if not isinstance(made, StreamLearner):  # another's builder
-            raise ValueError(f"a method must build a smartcl.Learner, this one built {shown(made)}")
+            raise ValueError(f"a method must build a smartcl.extend.Learner, this one built {shown(made)}")
         return made
 
     def coerce(self, parameters: Mapping[str, Any]) -> dict[str, Any]:

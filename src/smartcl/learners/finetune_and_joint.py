@@ -2,24 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from smartcl.data.spec import InputSpec
-from smartcl.learners.factory import Method
 from smartcl.learners.learner import Learner
-from smartcl.learners.recipe import Training
-from smartcl.learners.replay import ReplaySettings
+from smartcl.learners.method_settings import FinetuneSettings, ReplaySettings
 from smartcl.memory.budget import UNBOUNDED
 from smartcl.selection.reservoir import Everything, Nothing
-
-
-@dataclass(frozen=True)
-class FinetuneSettings(Training):
-    """Those of a recipe, without replay."""
-
-    replay: int = field(default=0, init=False)
-    joint: bool = field(default=True, init=False)
-    init: str = "xavier"
 
 
 def finetune(spec: InputSpec, memory: str | int, settings: FinetuneSettings, seed: int = 0) -> Learner:
@@ -46,9 +33,3 @@ def joint(spec: InputSpec, memory: str | int, settings: ReplaySettings, seed: in
     2 samples in 18 B, no limit, 2 of 2 features kept
     """
     return Learner(spec, UNBOUNDED, settings, Everything(), whole=settings.whole, seed=seed)
-
-
-METHODS = {
-    "finetune": Method(finetune, FinetuneSettings(), "the lower end of the scale"),
-    "joint": Method(joint, ReplaySettings(), "the upper end of the scale"),
-}

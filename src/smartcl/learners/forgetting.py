@@ -38,7 +38,7 @@ def relearn(
     labels: Ints,
     changed: Callable[[Rows], Rows] = lambda rows: rows,
 ) -> None:
-    """Teach a new learner what a memory holds, in the order it came; rows that waited wait again.
+    """Teach a new learner what a memory holds, in the order it came, rows that wait included.
 
     Its labels are positions in ``labels``, those of the memory by number; ``changed`` are the rows as they are now.
     """
@@ -57,3 +57,4 @@ def relearn(
             y = torch.from_numpy(np.searchsorted(labels, waiting.y.numpy()))
             again = replace(waiting, x=changed(waiting.x), y=y)
             feed(learner, again.take, np.arange(len(again)), batch_size)
+        learner.flush()

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from copy import deepcopy
-from dataclasses import dataclass, field
 from typing import ClassVar
 
 import torch
@@ -16,30 +15,14 @@ import torch
 from smartcl.data.batch import Batch
 from smartcl.data.spec import InputSpec
 from smartcl.learners.extra_columns import task_column
-from smartcl.learners.factory import Method
 from smartcl.learners.learner import Labelled, Learner, probabilities
+from smartcl.learners.method_settings import GDumbSettings
 from smartcl.learners.model import Model
-from smartcl.learners.recipe import Training
-from smartcl.learners.weights import weight_of, weighted_cross_entropy
+from smartcl.learners.weights import weighted_cross_entropy
 from smartcl.memory import SampleStore
 from smartcl.memory.schematic_memory import ExtraColumns
 from smartcl.network.inputs import Prepared
 from smartcl.selection.fair_shares import Balanced
-
-
-@dataclass(frozen=True)
-class GDumbSettings(Training):
-    """Those of a recipe, for passes over the memory; ``replay`` is the samples of a step."""
-
-    iterations: int = field(default=1, init=False)
-    joint: bool = field(default=True, init=False)
-    epochs: int = 100
-    whole: bool = True
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not self.replay:
-            raise ValueError("replay must be at least 1, the samples of a step, got 0")
 
 
 class GDumb(Learner):
@@ -96,15 +79,12 @@ class GDumb(Learner):
             for _ in range(self.epochs):
                 order = rng.permutation(len(store))
                 for start in range(0, len(order), self.recipe.replay):
-                    samples = self.recall(store, order[start : start + self.recipe.replay])
-                    logits, weight = model.network(samples[0]), weight_of([samples])
-                    model.descend(weighted_cross_entropy(logits, samples[1], self.recipe.smoothing, weight))
+                    samples = self.read_weighted(store, order[start : start + self.recipe.replay])
+                    logits, weight = model.network(samples.rows), samples.weight
+                    model.descend(weighted_cross_entropy(logits, samples.y, self.recipe.smoothing, weight))
         return model
 
 
 def gdumb(spec: InputSpec, memory: str | int, settings: GDumbSettings, seed: int = 0) -> Learner:
     """A balanced memory, and a network trained on it when a prediction is asked for (Prabhu et al. 2020)."""
     return GDumb(spec, memory, settings, seed)
-
-
-METHODS = {"gdumb": Method(gdumb, GDumbSettings(), "Prabhu, Torr & Dokania 2020")}

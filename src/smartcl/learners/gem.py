@@ -12,35 +12,31 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar, TypeAlias
+from typing import ClassVar
 
 import numpy as np
 import torch
 import torch.nn.functional as F
-from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 from scipy.optimize import nnls
 
-from smartcl.data.batch import Batch, Ints
+from smartcl.data.batch import Batch, Doubles, Ints
 from smartcl.data.spec import InputSpec
 from smartcl.learners.extra_columns import of_other_tasks, task_column
-from smartcl.learners.factory import Method
 from smartcl.learners.learner import Labelled, Learner
+from smartcl.learners.method_settings import AGEMSettings, GEMSettings
 from smartcl.learners.model import Tensors
-from smartcl.learners.recipe import Training
 from smartcl.memory.schematic_memory import ExtraColumns
 from smartcl.network.gradients import Products, SampleGradients, multiplied_once, sample_gradients, traced
 from smartcl.network.mlp import MLP
 from smartcl.network.network import Network
 from smartcl.selection.fair_shares import TaskShares, positions_by
 
-Floats: TypeAlias = NDArray[np.float64]
-
 #: Added to the diagonal of the memory's Gram matrix, as a share of the diagonal's mean: means the same at any scale.
 JITTER = 1e-3
 
 
-def project(K: Floats, c: Floats, margin: float = 0.5) -> Floats:
+def project(K: Doubles, c: Doubles, margin: float = 0.5) -> Doubles:
     """The ``v ≥ margin`` that minimises ``½ vᵀKv + cᵀv``, GEM's dual problem, by non-negative least squares.
 
     ``K`` holds ``⟨g_s, g_t⟩``, ``c`` holds ``⟨g, g_t⟩``. With ``v = margin + u`` and ``K = LLᵀ`` the objective is
@@ -63,7 +59,7 @@ def project(K: Floats, c: Floats, margin: float = 0.5) -> Floats:
     return np.asarray(above + margin, dtype=np.float64)
 
 
-def project_on_one(K: Floats, c: Floats) -> Floats:
+def project_on_one(K: Doubles, c: Doubles) -> Doubles:
     """A-GEM's closed form ``v = −⟨g, ḡ⟩/⟨ḡ, ḡ⟩``: the projected gradient is orthogonal to the one it opposed.
 
     A memory learned to the last digit has no gradient, and nothing to oppose.
@@ -72,7 +68,7 @@ def project_on_one(K: Floats, c: Floats) -> Floats:
     array([0.5])
     """
     square = np.diag(K)
-    v: Floats = np.divide(np.maximum(0.0, -c), square, out=np.zeros_like(c), where=square > 1e-30)
+    v: Doubles = np.divide(np.maximum(0.0, -c), square, out=np.zeros_like(c), where=square > 1e-30)
     return v
 
 
@@ -95,23 +91,6 @@ class Guard:
         for row, index in zip(means, members, strict=True):
             row[torch.from_numpy(index)] = 1 / len(index)
         return cls(samples, means)
-
-
-@dataclass(frozen=True)
-class AGEMSettings(Training):
-    """Those of a recipe, but that steps on new samples are not joined by stored ones; ``replay`` is the guard's."""
-
-    joint: bool = field(default=True, init=False)
-    smoothing: float = field(default=0.0, init=False)
-    whole: bool = True
-
-
-@dataclass(frozen=True)
-class GEMSettings(AGEMSettings):
-    """All of the memory guards, and at least so much of each guarding gradient is added."""
-
-    replay: int = field(default=0, init=False)
-    margin: float = 0.5
 
 
 class GEM(Learner):
@@ -137,7 +116,7 @@ class GEM(Learner):
     def guard(self, index: Ints) -> Guard:
         """These stored samples, averaged task by task."""
         store = self.memory.store
-        return Guard.by(store.extra["task"][index].astype(np.int64), self.recall(store, index))
+        return Guard.by(store.extra["task"][index].astype(np.int64), self.read_weighted(store, index))
 
     def guarded_step(self, new: Labelled, guard: Guard | None) -> None:
         """A step on the new samples, turned where it would oppose a mean gradient of the guard."""
@@ -157,7 +136,7 @@ class GEM(Learner):
 
     def turned_slopes(self, network: MLP, new: Labelled, guard: Guard) -> tuple[Tensors, Tensors] | None:
         """Every layer's output and the turned slope at it: one forward pass says how to turn, and is turned."""
-        (rows, y), (stored_rows, stored_y) = new, guard.samples
+        (rows, y, _), (stored_rows, stored_y, _) = new, guard.samples
         values, sizes = network.layer_by_layer(rows, stored_rows), [len(y), len(stored_y)]
         fresh_values, stored_values = zip(*(torch.split(value.detach(), sizes) for value in values), strict=True)
         fresh = traced(network, fresh_values, rows, y)
@@ -170,7 +149,7 @@ class GEM(Learner):
 
     def turned_loss(self, network: Network, new: Labelled, guard: Guard) -> torch.Tensor | None:
         """The loss whose gradient is the turned one, for a network that may draw as it learns, but not when asked."""
-        (rows, y), (stored_rows, stored_y) = new, guard.samples
+        (rows, y, _), (stored_rows, stored_y, _) = new, guard.samples
         fresh = sample_gradients(network, rows, y)
         v = self.turn(fresh, sample_gradients(network, stored_rows, stored_y, guard.products), guard)
         if v is None:
@@ -186,7 +165,7 @@ class GEM(Learner):
         K = guard.means @ stored.gram(stored) @ guard.means.T
         return torch.from_numpy(self.solve(K.double().numpy(), c.double().numpy())).float()
 
-    def solve(self, K: Floats, c: Floats) -> Floats:
+    def solve(self, K: Doubles, c: Doubles) -> Doubles:
         return project(K, c, self.margin)
 
 
@@ -201,11 +180,11 @@ class AGEM(GEM):
         count = min(self.recipe.replay, len(past))
         steps = range(self.recipe.iterations)
         draws = [self.rng.choice(past, count, replace=False) if count else past[:0] for _ in steps]
-        for samples in self.recalled_for(draws):
+        for samples in self.read_steps(draws):
             guard = None if samples is None else Guard.by(np.zeros(count, dtype=np.int64), samples)
             self.guarded_step(new, guard)
 
-    def solve(self, K: Floats, c: Floats) -> Floats:
+    def solve(self, K: Doubles, c: Doubles) -> Doubles:
         return project_on_one(K, c)
 
 
@@ -217,9 +196,3 @@ def gem(spec: InputSpec, memory: str | int, settings: GEMSettings, seed: int = 0
 def agem(spec: InputSpec, memory: str | int, settings: AGEMSettings, seed: int = 0) -> Learner:
     """Averaged GEM: no step against the mean of a draw from past tasks (Chaudhry et al. 2019)."""
     return AGEM(spec, memory, settings, seed)
-
-
-METHODS = {
-    "gem": Method(gem, GEMSettings(), "Lopez-Paz & Ranzato 2017", task_aware=True),
-    "a-gem": Method(agem, AGEMSettings(), "Chaudhry et al. 2019", task_aware=True),
-}

@@ -8,7 +8,7 @@ label of the nearest class.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,10 +18,9 @@ import torch.nn.functional as F
 from smartcl.data.batch import Batch, Ints
 from smartcl.data.spec import InputSpec
 from smartcl.learners.extra_columns import MAX_TASK, logits_column, of_other_tasks, task_column, widen_logits
-from smartcl.learners.factory import Method
 from smartcl.learners.learner import Labelled, Learner
 from smartcl.learners.learner_state import MOST_CLASSES
-from smartcl.learners.recipe import Training
+from smartcl.learners.method_settings import ICaRLSettings
 from smartcl.memory.schematic_memory import ExtraColumns, Observation
 from smartcl.network.inputs import Prepared
 from smartcl.saved import Saved
@@ -53,16 +52,6 @@ def nearest_mean(features: torch.Tensor, means: torch.Tensor, labels: torch.Tens
     nearest = distances.new_full((len(features), n_labels), torch.inf)
     nearest.scatter_reduce_(1, labels.expand_as(distances), distances, "amin")
     return nearest.neg().softmax(dim=1)
-
-
-@dataclass(frozen=True)
-class ICaRLSettings(Training):
-    """Those of a recipe, the strength of distillation, and the layer whose features are compared."""
-
-    joint: bool = field(default=True, init=False)
-    strength: float = 1.0
-    layer: str = "penultimate"
-    whole: bool = True
 
 
 class ICaRL(Learner):
@@ -111,21 +100,18 @@ class ICaRL(Learner):
 
     def learn(self, new: Labelled, task: int | None) -> None:
         assert task is not None, "check() has refused the batch"
-        rows, y = new
-        self.meet(task, y)
-        outputs = torch.tensor([self.classes.index((task, label)) for label in y.tolist()])
+        self.meet(task, new.y)
+        by_output = new._replace(y=torch.tensor([self.classes.index((task, label)) for label in new.y.tolist()]))
         past = of_other_tasks(self.memory.store, task)
         count = min(self.recipe.replay, len(past))
         for _ in range(self.recipe.iterations):
             drawn = self.rng.choice(past, count, replace=False) if count else None
-            self.model.descend(
-                self.loss([(rows, outputs)]) if drawn is None else self.full_loss((rows, outputs), drawn)
-            )
+            self.model.descend(self.loss([by_output]) if drawn is None else self.full_loss(by_output, drawn))
 
     def full_loss(self, new: Labelled, index: Ints) -> torch.Tensor:
         """Cross-entropy on the new samples, and distillation on these exemplars."""
-        store, (rows, outputs) = self.memory.store, new
-        logits = self.model.network(rows, self.recall(store, index)[0])
+        store, (rows, outputs, _) = self.memory.store, new
+        logits = self.model.network(rows, self.read_weighted(store, index).rows)
         stored = torch.from_numpy(store.extra["logits"][index]).float()
         fresh = F.cross_entropy(logits[: len(outputs)], outputs, label_smoothing=self.recipe.smoothing)
         return fresh + self.strength * distillation(logits[len(outputs) :], stored)
@@ -159,7 +145,7 @@ class ICaRL(Learner):
         store = self.memory.store
         tasks, labels = store.extra["task"].astype(np.int64), store.labels.astype(np.int64)
         members = positions_by(tasks * self.spec.n_classes + labels)
-        means = torch.stack([self.features(self.recall(store, index)[0]).mean(dim=0) for index in members])
+        means = torch.stack([self.features(self.read_weighted(store, index)[0]).mean(dim=0) for index in members])
         return as_measured(means, self.layer), torch.from_numpy(labels[[index[0] for index in members]])
 
     def features(self, rows: Prepared) -> torch.Tensor:
@@ -203,6 +189,3 @@ class ICaRL(Learner):
 def icarl(spec: InputSpec, memory: str | int, settings: ICaRLSettings, seed: int = 0) -> Learner:
     """Herded exemplars, distilled, and the nearest class mean (Rebuffi et al. 2017)."""
     return ICaRL(spec, memory, settings, seed)
-
-
-METHODS = {"icarl": Method(icarl, ICaRLSettings(), "Rebuffi et al. 2017", task_aware=True)}

@@ -2,30 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from smartcl.data.spec import InputSpec
 from smartcl.learners.der import StoredLogits, dark_distance
-from smartcl.learners.factory import Method
 from smartcl.learners.learner import Labelled, Learner
+from smartcl.learners.method_settings import DarkTraining, ReservoirTraining, SmartTraining
 from smartcl.learners.sceptic import Sceptic, Taught
-from smartcl.learners.smart import SmartTraining
+from smartcl.learners.smart import objective
 from smartcl.memory.budget import UNBOUNDED
 from smartcl.selection.reservoir import Everything, Reservoir
-
-
-@dataclass(frozen=True)
-class ReservoirTraining(SmartTraining):
-    """And whether samples are stored whole."""
-
-    whole: bool = True
-
-
-@dataclass(frozen=True)
-class DarkTraining(ReservoirTraining):
-    """And the strength of the stored logits."""
-
-    dark: float = 0.5
 
 
 class DarkSceptic(StoredLogits, Sceptic):
@@ -41,7 +25,7 @@ class DarkSceptic(StoredLogits, Sceptic):
             super().cautious_step(new, replay)
             return
         dark, stored = self.draw_dark(len(replay.y))
-        logits = self.answered(new[0], replay.rows, dark)
+        logits = self.answered(new.rows, replay.rows, dark)
         learned, remembered = logits[: -len(stored)], logits[-len(stored) :]
         slope = self.cautious_slope(learned.detach(), [new, replay.samples], replay)
         self.model.descend((slope * learned).sum() + self.recipe.dark * dark_distance(remembered, stored))
@@ -49,21 +33,14 @@ class DarkSceptic(StoredLogits, Sceptic):
 
 def er_smart(spec: InputSpec, memory: str | int, settings: ReservoirTraining, seed: int = 0) -> Learner:
     """A reservoir of whole samples, learned from as smart learns."""
-    return Sceptic(spec, memory, settings, Reservoir(), settings.regularizers, whole=settings.whole, seed=seed)
+    return Sceptic(spec, memory, settings, Reservoir(), objective(settings), whole=settings.whole, seed=seed)
 
 
 def derpp_smart(spec: InputSpec, memory: str | int, settings: DarkTraining, seed: int = 0) -> Learner:
     """DER++'s reservoir of whole samples with their logits, learned from as smart learns."""
-    return DarkSceptic(spec, memory, settings, Reservoir(), settings.regularizers, whole=settings.whole, seed=seed)
+    return DarkSceptic(spec, memory, settings, Reservoir(), objective(settings), whole=settings.whole, seed=seed)
 
 
 def joint_smart(spec: InputSpec, memory: str | int, settings: SmartTraining, seed: int = 0) -> Learner:
     """Every sample ever seen, learned from as smart learns: ``memory`` is not obeyed. The upper end for ``smart``."""
-    return Sceptic(spec, UNBOUNDED, settings, Everything(), settings.regularizers, seed=seed)
-
-
-METHODS = {
-    "er-smart": Method(er_smart, ReservoirTraining(), "Chaudhry et al. 2019, with our training"),
-    "der++-smart": Method(derpp_smart, DarkTraining(), "Buzzega et al. 2020, with our training"),
-    "joint-smart": Method(joint_smart, SmartTraining(), "the upper end of the scale, with our training"),
-}
+    return Sceptic(spec, UNBOUNDED, settings, Everything(), objective(settings), seed=seed)

@@ -79,7 +79,7 @@ class Learner(StreamLearner):
             if self.scale is not None:
                 self.scale = self.scale.updated(batch.x)
             self.counts = self.counts.widened(self.spec.n_classes).add(batch.y.numpy())
-            new = self.weighed((self.prepared(batch.x), batch.y), batch.weight)
+            new = self.with_weights(Labelled(self.prepared(batch.x), batch.y), batch.weight)
             with flushed_denormals(), self.model.drawing(self.rng):
                 self.learn(new, batch.task)  # lines 5, 6
                 self.model.settle(self.rng)
@@ -101,12 +101,12 @@ class Learner(StreamLearner):
 
     def consolidate(self, new: Labelled, batch: Batch) -> None:
         """What has been learned is to be kept."""
-        self.model.consolidate(*new)
+        self.model.consolidate(new.rows, new.y)
         self.check_finite(self.model.noted(), batch)
 
     def learn(self, new: Labelled, task: int | None) -> None:
         """All steps on a batch; its task is a hint that boundary-free learners never read."""
-        for replay in self.recalled_for(self.draw_replays()):
+        for replay in self.read_steps(self.draw_steps()):
             self.train_step(new, replay)
 
     def train_step(self, new: Labelled, replay: Labelled | None) -> None:
@@ -121,21 +121,21 @@ class Learner(StreamLearner):
 
     def loss(self, parts: Sequence[Labelled]) -> torch.Tensor:
         """The mean cross-entropy of all samples of the parts."""
-        logits = self.model.network(*(rows for rows, _ in parts))
-        y = torch.cat([labels for _, labels in parts])
+        logits = self.model.network(*(part.rows for part in parts))
+        y = torch.cat([part.y for part in parts])
         return weighted_cross_entropy(logits, y, self.recipe.smoothing, weight_of(parts))
 
-    def draw_replays(self) -> list[Ints]:
+    def draw_steps(self) -> list[Ints]:
         """The stored samples of every step, each step's drawn without replacement."""
         held = len(self.memory)
         count = min(self.recipe.replay, held)
         steps = range(self.recipe.iterations)
         return [self.rng.choice(held, count, replace=False) if count else np.zeros(0, np.int64) for _ in steps]
 
-    def recalled_for(self, draws: Sequence[Ints]) -> Iterator[Labelled | None]:
+    def read_steps(self, draws: Sequence[Ints]) -> Iterator[Labelled | None]:
         """The stored samples at these places, step by step."""
         store = self.memory.store
-        return read_once(draws, partial(self.recall, store), row_cells(store))
+        return read_once(draws, partial(self.read_weighted, store), row_cells(store))
 
     @property
     def judge(self) -> Model:
@@ -179,7 +179,7 @@ class Learner(StreamLearner):
             data = check_batch(data, self.spec)
             with self.all_or_nothing():
                 self.begin_batch()
-                self.consolidate((self.prepared(data.x), data.y), data)
+                self.consolidate(Labelled(self.prepared(data.x), data.y), data)
                 self.finish_batch()
         return None
 

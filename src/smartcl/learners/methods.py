@@ -1,30 +1,71 @@
-"""Every method by name, loaded when it is first asked for; and a user's own beside them."""
+"""The table of all methods by name. A builder is imported when it is called; users add methods of their own."""
 
 from __future__ import annotations
 
 import re
 from functools import partial
-from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from smartcl.data.spec import InputSpec
-from smartcl.learners.factory import Factory, Method
-from smartcl.learners.names import MODULES
+from smartcl.learners import method_settings as settings
+from smartcl.learners.factory import Builder, Factory, Method
 from smartcl.learners.registry import Registry
-from smartcl.learners.stream_learner import StreamLearner
 from smartcl.settings import nearest, shown
 
+if TYPE_CHECKING:
+    from smartcl.data.spec import InputSpec
+    from smartcl.learners.factory import Settable
+    from smartcl.learners.stream_learner import StreamLearner
 
-def _ours(module: str, name: str) -> Method:
-    found: Method = import_module(f"smartcl.learners.{module}").METHODS[name]
-    return found
+#: The method of an estimator and of a training, unless another is asked for.
+USUAL_METHOD = "adaptive"
 
+#: The paper's authors, and those of its selection by gradients.
+SMART = "Gao, Ascoli & Zhao 2021"
+GSS = "Aljundi, Lin, Goujaud & Bengio 2019"
+
+
+def _method(place: str, its_settings: Settable, citation: str, task_aware: bool = False) -> Method:
+    return Method(Builder(place), its_settings, citation, task_aware)
+
+
+OURS: dict[str, Method] = {
+    "adaptive": _method("adaptive:adaptive", settings.AdaptiveSettings(), SMART),
+    "smart": _method("smart:smart", settings.SmartSettings(), SMART),
+    "smart-quick": _method("smart:smart_quick", settings.QuickSettings(), SMART),
+    "smart-paper": _method("smart:smart_paper", settings.SmartPaperSettings(), SMART),
+    "er": _method("replay:er", settings.ReplaySettings(), "Chaudhry et al. 2019"),
+    "gss-greedy": _method("replay:gss_greedy", settings.AlternatingSettings(), GSS),
+    "gss-iqp": _method("replay:gss_iqp", settings.AlternatingSettings(), GSS),
+    "gss-clust": _method("replay:gss_clust", settings.AlternatingSettings(), GSS),
+    "fss-clust": _method("replay:fss_clust", settings.FSSClustSettings(), GSS),
+    "gdumb": _method("gdumb:gdumb", settings.GDumbSettings(), "Prabhu, Torr & Dokania 2020"),
+    "der++": _method("der:derpp", settings.DERSettings(), "Buzzega et al. 2020"),
+    "er-ace": _method("er_ace:er_ace", settings.ReplaySettings(), "Caccia et al. 2022"),
+    "gem": _method("gem:gem", settings.GEMSettings(), "Lopez-Paz & Ranzato 2017", task_aware=True),
+    "a-gem": _method("gem:agem", settings.AGEMSettings(), "Chaudhry et al. 2019", task_aware=True),
+    "icarl": _method("icarl:icarl", settings.ICaRLSettings(), "Rebuffi et al. 2017", task_aware=True),
+    "l2": _method("regularized:l2", settings.PenaltySettings(strength=0.5), "Hsu, Liu, Ramasamy & Kira 2018"),
+    "ewc": _method("regularized:ewc", settings.PenaltySettings(strength=100.0), "Kirkpatrick et al. 2017"),
+    "ewc-online": _method("regularized:ewc_online", settings.PenaltySettings(strength=700.0), "Schwarz et al. 2018"),
+    "si": _method("regularized:si", settings.PenaltySettings(strength=3000.0), "Zenke, Poole & Ganguli 2017"),
+    "mas": _method("regularized:mas", settings.PenaltySettings(strength=10_000.0), "Aljundi et al. 2018"),
+    "ncc": _method("regularized:ncc", settings.PenaltySettings(strength=250.0, init="xavier"), SMART),
+    "finetune": _method("finetune_and_joint:finetune", settings.FinetuneSettings(), "the lower end of the scale"),
+    "joint": _method("finetune_and_joint:joint", settings.ReplaySettings(), "the upper end of the scale"),
+    "er-smart": _method(
+        "learned_as_smart:er_smart", settings.ReservoirTraining(), "Chaudhry et al. 2019, with our training"
+    ),
+    "der++-smart": _method(
+        "learned_as_smart:derpp_smart", settings.DarkTraining(), "Buzzega et al. 2020, with our training"
+    ),
+    "joint-smart": _method(
+        "learned_as_smart:joint_smart", settings.SmartTraining(), "the upper end of the scale, with our training"
+    ),
+}
 
 #: Ours by name, and those that others have registered or declared as entry points of this group.
 METHODS: Registry[Method] = Registry(
-    {name: partial(_ours, module, name) for module, names in MODULES.items() for name in names},
-    group="smartcl.methods",
-    take=Method.of,
+    {name: partial(OURS.__getitem__, name) for name in OURS}, group="smartcl.methods", take=Method.of
 )
 
 
@@ -34,6 +75,7 @@ def register_method(name: str, method: Method | Factory) -> None:
     A package does so for everybody who installs it, on the command line too, by an entry point of the group
     ``smartcl.methods``.
 
+    >>> from smartcl.data import InputSpec
     >>> def plain(spec, memory, seed, *, hidden=(8,)):
     ...     return build_learner("er", spec, memory, seed, hidden=hidden)
     >>> register_method("plain", plain)
@@ -54,7 +96,7 @@ def registered_name(maker: str | Method | Factory) -> str:
     if name is None:
         raise ValueError(
             "a learner of one's own must be registered to be saved, here and where it is loaded: "
-            "smartcl.register_method('a-name', learner)"
+            "smartcl.extend.register_method('a-name', learner)"
         )
     return name
 
@@ -63,7 +105,7 @@ def check_registered(name: str) -> str:
     """The name of a method that a saved model asks for, if it is known here."""
     if name not in METHODS:
         raise ValueError(
-            f"the method {shown(name)} is not registered here: call smartcl.register_method({shown(name)}, ...) "
+            f"the method {shown(name)} is not registered here: call smartcl.extend.register_method({shown(name)}, ...) "
             "before loading, or install the package that has it"
         )
     return name
@@ -90,6 +132,7 @@ def find_method(name: str) -> Method:
 def build_learner(name: str, spec: InputSpec, memory: str | int, seed: int = 0, **parameters: Any) -> StreamLearner:
     """A learner by name.
 
+    >>> from smartcl.data import InputSpec
     >>> build_learner("er", InputSpec(n_features=4, n_classes=2), "1kB", hidden=(8,)).memory
     0 samples in 0 B of 1 kB, 4 of 4 features kept
     """

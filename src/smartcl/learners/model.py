@@ -68,7 +68,7 @@ class Model:
         return seeded(draw_seed(rng)) if isinstance(self.network, WrappedNetwork) else nullcontext()
 
     def expect(self, rows: Prepared) -> None:
-        """These will be looked at more than once: rows of a row table that they need wake up now, all together."""
+        """Announce rows that will be read more than once: what they need of a row table becomes active at once."""
         if self.network.table is not None and isinstance(rows, SparseInput):
             self.network.table.activate(rows.indices)
 

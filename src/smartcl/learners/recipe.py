@@ -1,13 +1,16 @@
-"""How a batch is learned: the settings of the loop, each with its reason."""
+"""The settings that all learners share, each with its reason."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from smartcl.network.torch_optim import MakeOptimizer
-from smartcl.network.wrapped import Augment, ModuleSource
 from smartcl.settings import Settings
+
+if TYPE_CHECKING:
+    from smartcl.network.torch_optim import MakeOptimizer
+    from smartcl.network.wrapped import Augment, ModuleSource
 
 
 @dataclass(frozen=True)
@@ -61,7 +64,7 @@ class Recipe(Settings):
 
 
 @dataclass(frozen=True)
-class Training(Recipe):
+class MethodTraining(Recipe):
     """What most methods let be set of a recipe: they have nothing to consolidate, and start from Xavier's weights."""
 
     consolidate: str = field(default="batch", init=False)

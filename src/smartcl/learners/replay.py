@@ -2,39 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from smartcl.data.spec import InputSpec
-from smartcl.learners.factory import Method
 from smartcl.learners.learner import Learner
-from smartcl.learners.recipe import Training
+from smartcl.learners.method_settings import FSSClustSettings, ReplaySettings
 from smartcl.memory.pool import Selector
 from smartcl.selection.gss_greedy import GSSGreedy
 from smartcl.selection.gss_iqp import GSSIQP
 from smartcl.selection.k_centers import FSSClust, GSSClust
 from smartcl.selection.reservoir import Reservoir
-
-
-@dataclass(frozen=True)
-class ReplaySettings(Training):
-    """Those of a recipe, and whether samples are stored whole."""
-
-    whole: bool = True
-
-
-@dataclass(frozen=True)
-class AlternatingSettings(ReplaySettings):
-    """The gradient-based policies alternate steps, as in the paper."""
-
-    joint: bool = False
-
-
-@dataclass(frozen=True)
-class FSSClustSettings(AlternatingSettings):
-    """And the layer whose features are compared, penultimate or logits, and whether of two alike the older stays."""
-
-    layer: str = "penultimate"
-    memory_first: bool = False
 
 
 def er(spec: InputSpec, memory: str | int, settings: ReplaySettings, seed: int = 0) -> Learner:
@@ -67,14 +42,3 @@ def replaying(
 ) -> Learner:
     """A learner whose memory this policy chooses."""
     return Learner(spec, memory, settings, selector, whole=settings.whole, seed=seed)
-
-
-GSS = "Aljundi, Lin, Goujaud & Bengio 2019"
-
-METHODS = {
-    "er": Method(er, ReplaySettings(), "Chaudhry et al. 2019"),
-    "gss-greedy": Method(gss_greedy, AlternatingSettings(), GSS),
-    "gss-iqp": Method(gss_iqp, AlternatingSettings(), GSS),
-    "gss-clust": Method(gss_clust, AlternatingSettings(), GSS),
-    "fss-clust": Method(fss_clust, FSSClustSettings(), GSS),
-}

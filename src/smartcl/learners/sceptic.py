@@ -8,7 +8,6 @@ stream and grows with the noise.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,8 +18,8 @@ from smartcl.data.batch import Batch, Ints
 from smartcl.learners.class_counts import overstated, standing
 from smartcl.learners.learner import Labelled, Learner
 from smartcl.learners.losses import by_logit, exponents, lesson_slope, lessons, robust_slope, targets
-from smartcl.learners.recipe import Training
-from smartcl.learners.weights import narrowed_samples, take_samples, weight_of, weighted
+from smartcl.learners.method_settings import Scepticism
+from smartcl.learners.weights import narrowed_samples, take_samples, weight_of
 from smartcl.memory import SampleStore
 from smartcl.memory.grading import Judge
 from smartcl.memory.schematic_memory import Observation
@@ -40,21 +39,6 @@ MAY_ROUND = 0.5
 ROTATION = 600
 
 
-@dataclass(frozen=True)
-class Scepticism(Training):
-    """A recipe, and how a learner guards against wrong labels and forgetting; all zero: not at all."""
-
-    #: Share of the input values dropped in training.
-    dropout: float = 0.3
-    #: The exponent ``q`` of the robust loss under full doubt.
-    robust: float = 0.7
-    #: Strength of the averaged network as a teacher of replayed samples, without doubt.
-    distill: float = 3.0
-    #: The numbers in which networks multiply as they learn: ``float32``, ``bfloat16``, or ``auto``, the latter where
-    #: the processor is made for it and labels are believed. None: ``float32``.
-    arithmetic: str | None = None
-
-
 class Taught(NamedTuple):
     """Stored samples, their labels, and what the averaged network taught of them before the batch was learned."""
 
@@ -69,11 +53,11 @@ class Taught(NamedTuple):
         if stored is None or place is None:
             return None
         some = take_samples(stored, place)
-        return cls(*some, lesson[place], weight_of([some]))
+        return cls(some.rows, some.y, lesson[place], some.weight)
 
     @property
     def samples(self) -> Labelled:
-        return weighted((self.rows, self.y), self.weight, None)
+        return Labelled(self.rows, self.y, self.weight)
 
 
 class Sceptic(Learner):
@@ -116,34 +100,34 @@ class Sceptic(Learner):
     def learn(self, new: Labelled, task: int | None) -> None:
         self.regard_classes(new)
         new = narrowed_samples(new)
-        for replay in self.replays(self.draw_all()):
+        for replay in self.teach_steps(self.draw_steps()):
             self.cautious_step(new, replay)
         self.contradicted = self.updated_share(new)
 
     def regard_classes(self, new: Labelled) -> None:
         """How much each class is to count while this batch is learned."""
         stored = np.bincount(self.memory.store.labels, minlength=self.spec.n_classes)
-        self.standing = standing(self.counts, stored, new[1].numpy())
+        self.standing = standing(self.counts, stored, new.y.numpy())
         self.overstated = overstated(self.counts, stored, ENSURED)
 
-    def draw_all(self) -> list[Ints]:
+    def draw_steps(self) -> list[Ints]:
         """The stored samples of every step, each step's drawn without replacement.
 
-        Under full doubt half as many: what is replayed often is learned by heart, wrong labels too.
+        Under full doubt half as many: what is replayed often is memorised, wrong labels too.
         """
         held = len(self.memory)
         pool = self.rng.choice(held, ROTATION, replace=False) if held > ROTATION else np.arange(held)
         count = min(round(self.recipe.replay * (1 - self.doubt / 2)), len(pool))
         return [pool[self.rng.choice(len(pool), count, replace=False)] for _ in range(self.recipe.iterations)]
 
-    def replays(self, draws: Sequence[Ints]) -> Iterator[Taught | None]:
+    def teach_steps(self, draws: Sequence[Ints]) -> Iterator[Taught | None]:
         """What each step replays, with the teacher's answers; every stored sample is decoded and asked about once."""
         drawn = np.unique(np.concatenate(draws))
         if not len(drawn):
             yield from (None for _ in draws)
             return
-        stored = self.recall(self.memory.store, drawn)
-        (rows, y), weight = stored, weight_of([stored])
+        stored = self.read_weighted(self.memory.store, drawn)
+        rows, y, weight = stored
         self.model.expect(rows)
         lesson = self.lessons(rows, y)
         for index in draws:
@@ -165,7 +149,7 @@ class Sceptic(Learner):
     def cautious_step(self, new: Labelled, replay: Taught | None) -> None:
         """One step on the batch and the stored samples: by the robust loss, and the teacher's pull on the latter."""
         parts = [new] if replay is None else [new, replay.samples]
-        logits = self.answered(*(rows for rows, _ in parts))
+        logits = self.answered(*(part.rows for part in parts))
         self.model.descend(logits, self.cautious_slope(logits.detach(), parts, replay))
 
     def answered(self, *parts: Prepared) -> torch.Tensor:
@@ -179,8 +163,8 @@ class Sceptic(Learner):
     @torch.no_grad()
     def cautious_slope(self, logits: torch.Tensor, parts: Sequence[Labelled], replay: Taught | None) -> torch.Tensor:
         """The slope of the loss at these logits of the parts."""
-        y = torch.cat([labels for _, labels in parts])
-        n_new = len(parts[0][1])
+        y = torch.cat([part.y for part in parts])
+        n_new = len(parts[0].y)
         among, answers = self.regarded(logits, n_new)
         target = targets(y, logits.shape[1], self.recipe.smoothing, among)
         exponent = exponents(answers, y, self.recipe.robust * self.doubt)
@@ -208,7 +192,7 @@ class Sceptic(Learner):
     @torch.no_grad()
     def updated_share(self, new: Labelled) -> float:
         """The running share of contradicted labels, with the batch just learned counted in."""
-        rows, y = new
+        rows, y, _ = new
         logits = self.model.network(rows)
         wrong = logits.argmax(dim=1) != y
         for shift in (self.standing, self.overstated):
@@ -237,7 +221,7 @@ class Sceptic(Learner):
         if self.memory.offered < DOUBT_SAMPLES:
             return np.inf
         index = np.arange(len(samples))
-        as_they_are, as_held = (self.recall(store, index)[0] for store in (samples, coarse))
+        as_they_are, as_held = (self.read_weighted(store, index).rows for store in (samples, coarse))
         return distance(*map(self.classifier(), (as_they_are, as_held))) / max(self.moved, np.finfo(np.float64).tiny)
 
     @torch.no_grad()

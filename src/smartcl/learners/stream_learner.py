@@ -87,24 +87,24 @@ class StreamLearner(Transactional):
         self.memory.check_room(batch, self.stored_beside)
         return batch
 
-    def weighed(self, samples: Labelled, own: torch.Tensor | None) -> Labelled:
-        """The samples with what each is to count, where they do not all count the same."""
+    def with_weights(self, samples: Labelled, own: torch.Tensor | None) -> Labelled:
+        """The samples with a weight each, where they do not all count the same."""
         return weighted(samples, own, class_weights(self.class_weight, self.counts))
 
     def prepared(self, x: Rows, features: Ints | None = None, missing: torch.Tensor | None = None) -> Prepared:
         """Rows as the network takes them now."""
         return prepare(x, self.spec, features, missing, self.scale)
 
-    def recall(self, store: SampleStore, index: Ints) -> Labelled:
-        """Stored samples as the network takes them."""
+    def read_weighted(self, store: SampleStore, index: Ints) -> Labelled:
+        """Stored samples as the network takes them, with their weights."""
         own = torch.from_numpy(store.extra["weight"][index]) if self.weighted else None
-        return self.weighed(self.read(store, index), own)
+        return self.with_weights(self.read(store, index), own)
 
     def read(self, store: SampleStore, index: Ints) -> Labelled:
-        """The same, all counting alike."""
+        """Stored samples as the network takes them, without weights."""
         got = store.gather(index, missing=bool(self.spec.offset) or self.spec.learned)
         features = None if self.spec.sparse or store.schema.is_full else store.features
-        return self.prepared(got.x, features, got.missing), got.y
+        return Labelled(self.prepared(got.x, features, got.missing), got.y)
 
     def discard(self, gone: Bools) -> None:
         """Take stored samples out of the memory, inside ``all_or_nothing``."""

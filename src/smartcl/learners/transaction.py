@@ -18,7 +18,7 @@ import torch
 
 from smartcl.learners.model import Model
 from smartcl.memory.schematic_memory import SchematicMemory
-from smartcl.network.row_table.asleep import Journal
+from smartcl.network.row_table.idle_rows import Journal
 from smartcl.network.row_table.table import RowTable
 
 

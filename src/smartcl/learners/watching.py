@@ -8,10 +8,10 @@ from collections.abc import Callable
 from smartcl.learners.stream_learner import StreamLearner
 
 #: Called with what is learned so far (batches, days), how much there is in all, and the learner.
-Progress = Callable[[int, int, StreamLearner], None]
+TellProgress = Callable[[int, int, StreamLearner], None]
 
 
-class Stopwatch:
+class RunTimer:
     """The time spent inside ``with``, by the wall and by the processor."""
 
     def __init__(self) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import torch
 import torch.nn.functional as F
@@ -14,46 +14,39 @@ from smartcl.network.inputs import Prepared, narrowed, take_inputs
 #: One weight per class, or ``"balanced"``: each class in inverse proportion to how often it has come; None: all alike.
 ClassWeight: TypeAlias = tuple[float, ...] | str | None
 
-#: Samples ready for the network, and their labels.
-Labelled: TypeAlias = tuple[Prepared, torch.Tensor]
+
+class Labelled(NamedTuple):
+    """Samples ready for the network, their labels, and how much each counts; None: all alike."""
+
+    rows: Prepared
+    y: torch.Tensor
+    weight: torch.Tensor | None = None
 
 
-class Weighted(tuple[Prepared, torch.Tensor]):
-    """Labelled samples with a weight each; whoever asks for rows and labels alone need not know."""
-
-    weight: torch.Tensor
-
-    def __new__(cls, rows: Prepared, y: torch.Tensor, weight: torch.Tensor) -> Weighted:
-        made = super().__new__(cls, (rows, y))
-        made.weight = weight
-        return made
-
-
-def weighted(labelled: Labelled, own: torch.Tensor | None, of_class: torch.Tensor | None) -> Labelled:
+def weighted(samples: Labelled, own: torch.Tensor | None, of_class: torch.Tensor | None) -> Labelled:
     """The samples with their own weights times those of their classes, where either is given."""
-    rows, y = labelled
     if own is None and of_class is None:
-        return labelled
-    weight = torch.ones(len(y)) if own is None else own
-    return Weighted(rows, y, weight if of_class is None else weight * of_class[y])
+        return samples
+    weight = torch.ones(len(samples.y)) if own is None else own
+    return samples._replace(weight=weight if of_class is None else weight * of_class[samples.y])
 
 
 def take_samples(samples: Labelled, index: torch.Tensor) -> Labelled:
     """Some of the samples, with their weights if they have any."""
-    rows, y = take_inputs(samples[0], index), samples[1][index]
-    return Weighted(rows, y, samples.weight[index]) if isinstance(samples, Weighted) else (rows, y)
+    weight = None if samples.weight is None else samples.weight[index]
+    return Labelled(take_inputs(samples.rows, index), samples.y[index], weight)
 
 
 def narrowed_samples(samples: Labelled) -> Labelled:
     """The samples without the features that none of them has, where that saves work."""
-    return weighted((narrowed(samples[0]), samples[1]), weight_of([samples]), None)
+    return samples._replace(rows=narrowed(samples.rows))
 
 
 def weight_of(parts: Sequence[Labelled]) -> torch.Tensor | None:
     """The weights of all samples of the parts; None where all count the same."""
-    if not any(isinstance(part, Weighted) for part in parts):
+    if all(part.weight is None for part in parts):
         return None
-    return torch.cat([part.weight if isinstance(part, Weighted) else torch.ones(len(part[1])) for part in parts])
+    return torch.cat([torch.ones(len(part.y)) if part.weight is None else part.weight for part in parts])
 
 
 def weighted_mean(losses: torch.Tensor, weight: torch.Tensor | None) -> torch.Tensor:

@@ -1,4 +1,4 @@
-"""What is kept and what it costs: a memory of a fixed number of bytes, for a learner of ours or a loop of your own.
+"""Memory of a fixed number of bytes, for a learner of this package or a training loop of your own.
 
 The public names are on one page: ``__init__.pyi``.
 """

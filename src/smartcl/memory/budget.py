@@ -1,4 +1,4 @@
-"""How many bytes a memory may take."""
+"""Budget: the number of bytes that a memory may take."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Budget:
 
     @classmethod
     def parse(cls, memory: str | int, sample_nbytes: int) -> Budget:
-        """What a user means by ``memory``; a sample counts ``sample_nbytes``, its full size in the stream's dtype."""
+        """Read the user's ``memory``; a sample counts ``sample_nbytes``, its full size in the stream's dtype."""
         try:
             nbytes = _size_of(memory, sample_nbytes) if isinstance(memory, str) else _whole(memory)
             return cls(min(nbytes, UNBOUNDED))

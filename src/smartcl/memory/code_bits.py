@@ -21,7 +21,7 @@ _WINDOW = (1 << MAX_BITS) - 1
 
 #: Bytes to be read beyond the last row, whatever they are.
 PADDING = 16
-# Rows that have ended are left out after so many steps: fewer than it takes to read the padding.
+# Rows that have ended are left out after this number of steps: fewer than it takes to read the padding.
 _STEPS_A_LOOK = 4
 
 
@@ -81,7 +81,7 @@ def walk(padded: Bytes, begins: Ints, ends: Ints, table: Ints) -> tuple[Ints, In
 
 
 def placed(starts: Ints, row: Ints, bits: Ints) -> Ints:
-    """Where each of these pieces begins: one after the other from the start of its row."""
+    """The start of each of these pieces, which follow each other from the start of their row."""
     before = bits.cumsum() - bits
     first = np.searchsorted(row, np.arange(len(starts)))
     offset = np.concatenate([before, [0]])[first]
@@ -90,14 +90,14 @@ def placed(starts: Ints, row: Ints, bits: Ints) -> Ints:
 
 
 def set_bits(bits: Bytes, at: Ints, counts: Ints, numbers: Ints) -> None:
-    """Write these numbers, in so many bits each, from these places on; ``bits`` has one bit in each byte."""
+    """Write these numbers, each in its own width in bits, from these places on; ``bits`` has one bit in each byte."""
     last = np.repeat(at + counts - 1, counts)
     places = spans(at, counts)
     bits[places] = (np.repeat(numbers, counts) >> (last - places)) & 1
 
 
 def get_bits(padded: Bytes, at: Ints, counts: Ints) -> Ints:
-    """Read numbers of so many bits each, from these places on."""
+    """Read numbers, each of its own width in bits, from these places on."""
     places = spans(at, counts)
     bits = (padded[places >> 3] >> (7 - (places & 7)).astype(np.uint8)) & 1
     values = bits.astype(np.int64) << (np.repeat(at + counts - 1, counts) - places)

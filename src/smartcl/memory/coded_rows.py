@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from smartcl.data.batch import Bools, Ints, Rows
-from smartcl.memory.nonzeros import Floats, Nonzeros, bytes_of, narrow, nonzeros_of, pieces, spans
+from smartcl.data.batch import Bools, Floats, Ints, Rows
+from smartcl.memory.nonzeros import Nonzeros, bytes_of, narrow, nonzeros_of, pieces, spans
 from smartcl.memory.packed_rows import SPARSE_CELLS
 from smartcl.memory.row_bytes import Encoded, columns_of, decode_nonzeros, encode, fault_in
 from smartcl.memory.row_code import RowCode
@@ -21,7 +21,7 @@ from smartcl.saved import Saved
 #: The format of a row that is in code; the others are those of ``row_formats``.
 IN_CODE = 255
 
-# Rows are read and written anew so many bytes, and so many rows, at a time.
+# The number of bytes, and of rows, that are read and written anew at a time.
 _CHUNK_ROWS = 2**12
 _CHUNK_NBYTES = 2**17
 

@@ -1,4 +1,4 @@
-"""In which order a row's features are written: as they are, or the most frequent first.
+"""Order of the features in a row's code: as they are, or the most frequent first.
 
 In a wide sparse row, of words for instance, positions are the cost. Where the frequent features stand together at the
 begin, the steps from one to the next are short there, and take few bits.
@@ -72,14 +72,14 @@ class ColumnOrder:
 
     @classmethod
     def from_state(cls, saved: Saved, n_features: int) -> ColumnOrder:
-        """What ``state_dict`` described, if it can be an order of so many features."""
+        """What ``state_dict`` described, if it can be an order of this number of features."""
         first = np.array(saved.array("first", (None,), "uint8", "uint16", "uint32", "uint64"))
         if len(np.unique(first)) < len(first) or (first >= n_features).any():
             saved.refuse("first", f"must be different features, of {n_features}")
         return cls(first)
 
     def _columns(self, schema: Schema) -> Ints:
-        """Where the features that come first stand among the schema's, without those that are out of it."""
+        """The positions, among the schema's features, of those that come first and are in use."""
         first = self.first.astype(np.int64)
         return first if schema.is_full or not len(first) else columns_of(first[schema.mask[first]], schema)
 

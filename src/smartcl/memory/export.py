@@ -19,7 +19,7 @@ from smartcl.memory.store import SampleStore
 
 @dataclass(frozen=True)
 class Names:
-    """What classes and features are called; features beyond the names are called by their number."""
+    """Names of classes and features; a feature without a name is called by its number."""
 
     classes: NDArray[Any] | None = None
     features: Sequence[str] | None = None

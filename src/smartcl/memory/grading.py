@@ -1,4 +1,4 @@
-"""At what precision a memory holds its values, and in which code: learned from what it holds and what arrives."""
+"""Choice of a memory's precision and code, learned from what it holds and what arrives."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from smartcl.memory.nonzeros import Nonzeros
 from smartcl.memory.row_code import RowCode, bytes_a_row
 from smartcl.memory.store import SampleStore
 
-#: Asked about samples as they are and as they would be held: how many times as much this changes as a batch learned.
+#: From samples as they are and as they would be held to the change in the answers, relative to learning one batch.
 Judge: TypeAlias = Callable[[SampleStore, SampleStore], float]
 
 #: The numbers of levels that ``"auto"`` tries, from the coarsest on; if all can be told apart, values stay exact.
 LADDER = (2, 3, 4, 6, 8, 12, 16, 24, 32, 64, 128)
 
-#: A sample held speaks for those that could not be; for more than so many it is not made coarser.
+#: A stored sample stands for those that had no room; if it stands for more than this number, it is not made coarser.
 MOST_SPOKEN_FOR = 9
 
-#: Levels and codes are looked for anew when the stream is so many times as long as it was.
+#: Levels and codes are looked for anew when the stream is this many times as long as it was.
 LEARN_AGAIN = 2.0
 
-#: How many samples, at most, are looked at to tell levels from the values as they are.
+#: The most samples that levels are compared with exact values on.
 LOOKED_AT = 256
 
 #: The share of a memory that the scales of features may take.
@@ -35,14 +35,14 @@ SCALES_SHARE = 1 / 16
 
 
 def agrees(precision: str | int, levels: Levels) -> bool:
-    """Whether a memory of this precision can hold its values as these levels."""
+    """Whether a memory of this precision may hold its values at these levels."""
     if isinstance(precision, int):
         return not levels.exact and len(levels) < precision
     return precision == "auto" or (precision == "exact" and levels.exact)
 
 
 def choose_order(sample: SampleStore, room: int) -> ColumnOrder:
-    """The order of features that lets most samples like these into a memory of ``room`` bytes."""
+    """The order of features that fits most samples like these into a memory of ``room`` bytes."""
     rows, present = _nonzeros(sample), Levels(np.ones(1, dtype=np.float32), exact=False)
 
     def bytes_a_row_in(order: ColumnOrder) -> float:
@@ -109,7 +109,7 @@ def learn_code(sample: SampleStore, levels: Levels, room: int, order: ColumnOrde
 
 
 def error(samples: SampleStore, levels: Levels) -> float:
-    """The mean square of what the values of these samples lose, relative to their own."""
+    """The mean square error of these samples at these levels, relative to the mean square of their values."""
     rows = _nonzeros(samples)
     lost = levels.read(np.maximum(1, levels.numbers(rows)), rows.ids).astype(np.float64) - rows.values
     return float(np.square(lost).sum() / max(np.square(rows.values, dtype=np.float64).sum(), np.finfo(np.float64).tiny))

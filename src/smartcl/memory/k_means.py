@@ -1,4 +1,4 @@
-"""Where a few levels lie nearest to many values, in the mean square: k-means in one dimension."""
+"""k-means in one dimension: the few levels that lie nearest to many values in the mean square."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from smartcl.data.batch import Bools, Ints
-from smartcl.memory.nonzeros import Floats
+from smartcl.data.batch import Bools, Floats, Ints
 
-#: Rounds of k-means; in one dimension more change nothing that can be measured.
+#: Rounds of k-means; in one dimension further rounds change nothing measurable.
 ROUNDS = 20
 
 Centres = NDArray[np.float64]
@@ -40,7 +39,7 @@ def centres(values: Floats, count: int) -> Floats:
 def more_centres(values: Floats, held: Floats, count: int) -> Floats:
     """``count`` levels near these values, among them all that are ``held`` already.
 
-    Each new one goes where most is lost, and all new ones settle before the next.
+    Each new one goes where the error is largest, and all new ones settle before the next.
 
     >>> more_centres(np.array([0, 1, 5, 6, 9], dtype=np.float32), np.array([1, 5], dtype=np.float32), 3)
     array([1., 5., 9.], dtype=float32)
@@ -77,7 +76,7 @@ def _moved(ordered: _Ordered, places: Centres, free: Bools) -> Centres:
 
 
 def _where_most_is_lost(ordered: _Ordered, places: Centres) -> float | None:
-    """The mean of the values on the worse side of the place that most is lost at; None if nothing is."""
+    """The mean of the values on the worse side of the level with the largest error; None if there is no error."""
     ends = _ends(ordered, places)
     members, sums, squares = np.diff(ends), np.diff(ordered.sums[ends]), np.diff(ordered.squares[ends])
     worst = int((squares - 2 * places * sums + members * np.square(places)).argmax())

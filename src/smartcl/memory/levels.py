@@ -1,4 +1,4 @@
-"""How precisely a value is kept: one of a few levels that follow the distribution of the values."""
+"""Levels: the few values that a stored value can have, which follow the distribution of the values."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from smartcl.data.batch import Ints
+from smartcl.data.batch import Floats, Ints
 from smartcl.memory.k_means import centres, more_centres
-from smartcl.memory.nonzeros import Floats, Nonzeros
+from smartcl.memory.nonzeros import Nonzeros
 from smartcl.saved import Saved
 
 #: Exact values can be levels too, while there are no more different ones than these.
 MOST_LEVELS = 1024
-#: A shift and a scale for each feature must make the levels so many times as precise, ...
+#: A shift and a scale for each feature must make the levels this many times as precise, ...
 WORTH_SCALES = 2.0
-#: ... measured on so many values of a feature at least.
+#: ... measured on at least this number of values of a feature.
 ENOUGH_VALUES = 8
 
 
@@ -96,7 +96,7 @@ class Levels:
 
     @classmethod
     def from_state(cls, saved: Saved, n_features: int) -> Levels:
-        """What ``state_dict`` described, if it can be levels of rows of so many features."""
+        """What ``state_dict`` described, if it can be levels of rows of this number of features."""
         values = np.array(saved.array("values", (None,), "float32"))
         if not 1 <= len(values) <= MOST_LEVELS or (np.diff(values) <= 0).any() or not values.all():
             saved.refuse("values", f"must be 1 to {MOST_LEVELS} numbers that ascend, without zero")
@@ -159,7 +159,7 @@ def _scales(rows: Nonzeros, n_features: int) -> NDArray[np.float32]:
 
 
 def _error(levels: Levels, rows: Nonzeros, scales: NDArray[np.float32]) -> float:
-    """The mean square of what is lost, each feature's in its own deviations."""
+    """The mean square error, each feature's in units of its own deviation."""
     lost = (levels.read(levels.numbers(rows), rows.ids) - rows.values) / scales[1, rows.ids]
     return float(np.square(lost, dtype=np.float64).mean())
 
@@ -169,6 +169,6 @@ def _borders(centres: Floats) -> Floats:
 
 
 def _not_zero(values: Floats) -> Floats:
-    """The same without zeros: a value that was none is never read as one."""
+    """The same levels without zero: a value that was not zero is never read as zero."""
     tiny = np.float32(np.finfo(np.float32).tiny)
     return np.where(values == 0, tiny, values).astype(np.float32)

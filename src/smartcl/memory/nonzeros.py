@@ -1,4 +1,4 @@
-"""Rows in canonical form: what is not zero, and where."""
+"""Rows in canonical form: the values that are not zero, and their features."""
 
 from __future__ import annotations
 
@@ -11,12 +11,10 @@ import torch
 from numpy.typing import NDArray
 from scipy import sparse
 
-from smartcl.data.batch import Bools, Ints, Rows
+from smartcl.data.batch import Bools, Floats, Ints, Rows
 from smartcl.memory.schema import Bytes, Schema
 
-Floats = NDArray[np.float32]
-
-#: Rows are made whole so many cells at a time, whatever the size of the batch or of the memory.
+#: The number of cells that are made whole at a time, whatever the size of the batch or of the memory.
 PIECE_CELLS = 2**22
 
 
@@ -49,7 +47,7 @@ class Nonzeros:
         return skipped
 
     def all_of(self, holds: Bools) -> Bools:
-        """For each row: does it hold for all its values?"""
+        """Whether a condition on values holds for all values of each row."""
         if holds.all():
             return np.ones(len(self.counts), dtype=np.bool_)
         failures: Ints = np.bincount(self.rows[~holds], minlength=len(self.counts))
@@ -149,7 +147,7 @@ def spans(starts: Ints, lengths: Ints) -> Ints:
 
 
 def bytes_of(arena: Bytes, index: Ints, starts: Ints, lengths: Ints) -> Bytes:
-    """The bytes of the rows at positions ``index`` of an arena, which start there and are so long.
+    """The bytes of the rows at positions ``index`` of an arena, by where they start and how long they are.
 
     Rows that are neighbours here and there are copied as one piece: a memory that loses a few rows is copied at once.
     """

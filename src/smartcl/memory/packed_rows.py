@@ -13,15 +13,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from smartcl.data.batch import Bools, Ints, Rows
-from smartcl.memory.nonzeros import Floats, Nonzeros, bytes_of, nonzeros_of, pieces
+from smartcl.data.batch import Bools, Floats, Ints, Rows
+from smartcl.memory.nonzeros import Nonzeros, bytes_of, nonzeros_of, pieces
 from smartcl.memory.row_bytes import Encoded, decode_dense, decode_nonzeros, encode, fault_in
 from smartcl.memory.schema import Bytes, Schema
 from smartcl.saved import Saved
 
 Offsets = NDArray[np.uint32] | NDArray[np.uint64]
 
-# Rows are written anew so many at a time at most, and so many bytes of them.
+# The most rows, and the most bytes of them, that are written anew at a time.
 _CHUNK_ROWS = 2**14
 _CHUNK_NBYTES = 2**18
 

@@ -1,4 +1,4 @@
-"""Who may stay: the candidates for a memory's room, and what a policy answers."""
+"""Selection protocol: the candidates for a memory's room, and the answer of a policy."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from smartcl.data.batch import Ints
 from smartcl.memory.nonzeros import narrow
 from smartcl.memory.store import SampleStore
 
-Scores = NDArray[np.float32]
+SelectorScores = NDArray[np.float32]
 
 #: The share of its room that a memory may leave empty for the sake of the order of samples.
 MOST_LEFT = 1 / 8
@@ -21,7 +21,7 @@ MOST_LEFT = 1 / 8
 
 @dataclass(frozen=True)
 class Offer:
-    """How new samples come: how many of the stream each stands for, and how much of the usual effort they are worth.
+    """Circumstances of an offer: the samples of the stream that each one stands for, and the effort they are worth.
 
     More than one, where not all are offered; less than 1, where little has been learned since the last came.
     """
@@ -45,7 +45,7 @@ class Pool:
 
     sizes: Ints
     labels: Ints
-    scores: Scores
+    scores: SelectorScores
     n_memory: int
     geometry: Any
     extra: Mapping[str, NDArray[Any]] = field(default_factory=dict)
@@ -84,7 +84,7 @@ class Selection:
     """Which candidates stay (ascending positions), and their scores from now on."""
 
     keep: Ints
-    scores: Scores
+    scores: SelectorScores
 
 
 class Selector(Protocol):
@@ -95,10 +95,12 @@ class Selector(Protocol):
 
     scored: bool
 
-    def select(self, pool: Pool, room: int, rng: np.random.Generator) -> Selection: ...
+    def select(self, pool: Pool, room: int, rng: np.random.Generator) -> Selection:
+        """The candidates that stay; all random draws come from ``rng``."""
+        ...
 
 
-def sorted_by(keys: Scores, *groups: NDArray[Any]) -> Ints:
+def sorted_by(keys: SelectorScores, *groups: NDArray[Any]) -> Ints:
     """Positions by the last group, within it by the one before, and at last by key; equals stay in order.
 
     This is ``np.lexsort((keys, *groups))`` with groups that are bools or whole numbers, in passes of sixteen bits where
@@ -108,7 +110,7 @@ def sorted_by(keys: Scores, *groups: NDArray[Any]) -> Ints:
     array([2, 0, 1])
     """
     bits = keys.view(np.int32)
-    ascending = bits ^ ((bits >> 31) & 0x7FFFFFFF)  # as whole numbers, negative keys would stand the wrong way round
+    ascending = bits ^ ((bits >> 31) & 0x7FFFFFFF)  # as whole numbers, negative keys would sort in the wrong order
     order: Ints = np.argsort(ascending.astype(np.uint16), kind="stable")
     for numbers in ((ascending >> 16).astype(np.int16), *(narrow(group) for group in groups)):
         order = order[np.argsort(numbers[order], kind="stable")]

@@ -9,7 +9,7 @@ import numpy as np
 from smartcl.data.batch import Ints
 from smartcl.memory.schema import Bytes
 
-#: No code is longer: a symbol is found by looking at so many bits.
+#: The longest code, in bits: a symbol is found by looking at this number of bits.
 MAX_BITS = 13
 
 

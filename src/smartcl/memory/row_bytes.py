@@ -1,4 +1,4 @@
-"""How a row becomes bytes and back, each in the smallest format that is exact for it.
+"""Conversion of rows to bytes and back, each row in the smallest format that is exact for it.
 
 Nothing but positions and values is written: a row's length says how many values it has. A zero is a zero: -0.0 reads
 back as 0.0. Rows of one format are written and read together.
@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from smartcl.data.batch import Ints
-from smartcl.memory.nonzeros import Floats, Nonzeros, nonzeros_of_dense, pieces, spans
+from smartcl.data.batch import Floats, Ints
+from smartcl.memory.nonzeros import Nonzeros, nonzeros_of_dense, pieces, spans
 from smartcl.memory.row_formats import (
     ID_DTYPES,
     VALUE_DTYPES,
@@ -84,7 +84,7 @@ def decode_nonzeros(rows: Encoded, schema: Schema) -> Nonzeros:
 
 
 def fault_in(rows: Encoded, schema: Schema, positional: bool) -> str | None:
-    """What shows that ``encode`` never wrote these bytes under this schema; None if nothing does."""
+    """The reason why ``encode`` cannot have written these bytes under this schema, or None."""
     if not np.isin(rows.formats, possible_formats(positional)).all():
         return "holds a row of a format that there is not"
     for group in _groups(rows)[0]:
@@ -110,7 +110,7 @@ def ids_of_gaps(skipped: Ints, counts: Ints) -> Ints:
 
 
 def _lengths_fit(arena: Bytes, group: _Group, schema: Schema) -> bool:
-    """Are the rows as long as their format makes them?"""
+    """Whether the rows are as long as their format makes them."""
     value, n_features = VALUE_NBYTES[group.kind], len(schema)
     if group.layout is Layout.DENSE:
         return bool((group.lengths == n_features * value).all())
@@ -211,5 +211,5 @@ def _windows(arena: Bytes, width: int) -> Bytes:
 
 
 def columns_of(ids: Ints, schema: Schema) -> Ints:
-    """Where these features of the schema stand among its features."""
+    """The positions of these features among the schema's features."""
     return ids if schema.is_full else (schema.mask.cumsum() - 1)[ids]

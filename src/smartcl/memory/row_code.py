@@ -176,7 +176,7 @@ class RowCode:
 
     @classmethod
     def from_state(cls, saved: Saved, n_features: int) -> RowCode:
-        """What ``state_dict`` described, if it can be a code of rows of so many features."""
+        """What ``state_dict`` described, if it can be a code of rows of this number of features."""
         levels = Levels.from_state(saved.part("levels"), n_features)
         n_runs = saved.whole("n_runs", low=1, high=n_run_symbols(2**40))
         n_classes = saved.whole("n_classes", low=0, high=max(LEVEL_CLASSES))

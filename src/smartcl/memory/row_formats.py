@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from smartcl.data.batch import Bools, Ints
-from smartcl.memory.nonzeros import Floats, Nonzeros
+from smartcl.data.batch import Bools, Floats, Ints
+from smartcl.memory.nonzeros import Nonzeros
 from smartcl.memory.schema import Bytes, Schema, mask_nbytes
 
 

@@ -1,4 +1,4 @@
-"""Which input features are in use, which rows were stored under which set of them, and which have long been dead."""
+"""Schema: the input features in use, the version under which each row was stored, and features that are long dead."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Schema:
 
     @property
     def mask(self) -> Bools:
-        """One bool per feature: is it in?"""
+        """One bool per feature: True if it is in use."""
         if self.packed is None:
             return np.ones(self.n_features, dtype=np.bool_)
         return np.unpackbits(self.packed, count=self.n_features).view(np.bool_)

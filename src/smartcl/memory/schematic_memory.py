@@ -1,4 +1,4 @@
-"""The part of a learner that remembers: a store inside a byte budget, its schema, and who decides what stays."""
+"""Schematic memory: a store inside a byte budget, its schema, and the policy that decides which samples stay."""
 
 from __future__ import annotations
 
@@ -37,25 +37,25 @@ WORTHWHILE_IN_CODE = 0.1
 #: The share of the budget up to which masks of schemas may grow when features return.
 MASKS_SHARE = 0.25
 
-#: A code is learned from so many samples at most, ...
+#: A code is learned from at most this number of samples, ...
 LEARN_FROM = 500
-#: ... and taken if so many times as many samples fit, ...
+#: ... and taken if this many times as many samples fit, ...
 WORTH_RECODING = 1.02
-#: ... or what arrives loses so many times less.
+#: ... or if what arrives loses this many times less.
 SHARPER = 2.0
-#: Where what is held is coarse, levels are learned from what arrives as it is, if it is so many samples.
+#: Where stored values are coarse, levels are learned from arriving samples, if there are at least this number.
 ENOUGH_ARRIVED = 20
 
 #: The share of the budget that may be kept free for rows that wait: 50 rows of 47 columns in 100 kB.
 WAITING_SHARE = 0.1
 
-#: By how many samples a memory finds out what forgetting features would bring, and whether a first batch fits at all.
+#: The number of samples on which a memory estimates what forgetting features would bring, and whether a batch fits.
 PROBE = 64
 
 
 @dataclass(frozen=True)
 class Observation:
-    """What became of the memory: positions of the old samples that stayed, and of the batch's that were stored."""
+    """Result of a batch: positions of the old samples that stayed, and of the new ones that were stored."""
 
     kept: Ints
     stored: Ints
@@ -133,7 +133,7 @@ class SchematicMemory:
     def check_room(self, batch: Batch, extra_of: Callable[[Batch], ExtraColumns]) -> None:
         """Refuse a first batch of which not even the smallest sample fits, with what is stored beside it.
 
-        Later batches are not asked what that is: to find out may take a pass through a network.
+        Later batches are not checked: finding out may take a pass through a network.
         """
         if self.offered:
             return
@@ -265,7 +265,7 @@ class SchematicMemory:
         return self.limit - store.overhead
 
     def _choose(self, pool: Pool, room: int, rng: np.random.Generator) -> Selection:
-        """What the selector chooses, if there is a choice: where nothing new fits, nothing has to go for it."""
+        """The selector's choice, if there is one: where no new sample fits, no old one has to leave."""
         if not len(pool.new) and int(pool.sizes.sum()) <= room:
             return Selection(pool.old, pool.scores)
         return self.selector.select(pool, room, rng)
@@ -321,7 +321,7 @@ class SchematicMemory:
         return old.recode(code).join(arrived.recode(code))
 
     def _probe(self, candidates: SampleStore, count: int) -> SampleStore:
-        """So many of the candidates, of those that fit if any do."""
+        """A sample of ``count`` candidates, of those that fit if any do."""
         fitting = np.flatnonzero(candidates.sizes <= self._room(candidates))
         return candidates.probe(fitting if len(fitting) else np.arange(len(candidates)), count)
 

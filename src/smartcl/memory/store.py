@@ -1,4 +1,4 @@
-"""What is remembered: rows as bytes, their labels, and what a method keeps beside them."""
+"""Store of samples: rows as bytes, their labels, and the columns that a method keeps beside them."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 from smartcl.data.batch import Bools, Ints, Rows
 from smartcl.memory.budget import Budget, format_bytes
 from smartcl.memory.coded_rows import CodedRows, in_code
-from smartcl.memory.columns import Columns, Labels
 from smartcl.memory.levels import Levels
 from smartcl.memory.packed_rows import PackedRows, packed
 from smartcl.memory.row_code import RowCode
+from smartcl.memory.sample_columns import Columns, LabelColumn
 from smartcl.memory.schema import MAX_VERSIONS, Bytes, Schema, lacking, live, saved_versions
 from smartcl.memory.whole_rows import WholeRows, saved_dtype
 from smartcl.saved import Saved
@@ -101,7 +101,7 @@ class SampleStore:
         return self.rows.code if isinstance(self.rows, CodedRows) else None
 
     @property
-    def labels(self) -> Labels:
+    def labels(self) -> LabelColumn:
         return self.columns.labels
 
     @property
@@ -204,7 +204,7 @@ class SampleStore:
     def gather(self, index: Ints, missing: bool = True) -> Gathered:
         """The samples at these positions, which may repeat, ready to train on.
 
-        Who does not need to know what is missing, because zero stays zero in the input, saves finding out.
+        With ``missing=False`` it is not worked out which values are missing: enough where zero stays zero in the input.
         """
         index = self._positions(index)
         y = torch.from_numpy(self.labels[index].astype(np.int64))

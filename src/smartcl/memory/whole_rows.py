@@ -12,8 +12,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from smartcl.data.batch import Ints, Rows
-from smartcl.memory.nonzeros import Floats, Nonzeros, float32_of, nonzeros_of, nonzeros_of_dense, pieces
+from smartcl.data.batch import Floats, Ints, Rows
+from smartcl.memory.nonzeros import Nonzeros, float32_of, nonzeros_of, nonzeros_of_dense, pieces
 from smartcl.memory.schema import Schema
 from smartcl.saved import Saved
 

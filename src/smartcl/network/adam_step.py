@@ -60,6 +60,6 @@ def adam_step_(
 
 
 def adam_metric(square: torch.Tensor, steps: int, constants: AdamConstants) -> torch.Tensor:
-    """``(√v̂ + ε)/lr`` after so many steps: in this diagonal metric Adam's last step was a gradient step."""
+    """``(√v̂ + ε)/lr`` after ``steps`` steps: in this diagonal metric Adam's last step was a gradient step."""
     metric: torch.Tensor = (square / (1 - constants.betas[1] ** steps)).sqrt_()
     return metric.add_(constants.eps).div_(constants.lr)

@@ -35,12 +35,12 @@ def worth_rounding(n_features: int) -> bool:
 
 
 def rounds(n_features: int) -> bool:
-    """Are products with so many features rounded now?"""
+    """Whether products with this number of features are rounded now."""
     return worth_rounding(n_features) and torch.is_autocast_enabled("cpu")
 
 
 @cache
 def multiplies_short_numbers() -> bool:
-    """Is this processor made for bfloat16? Older releases of torch do not know: then it is not."""
+    """Whether this processor has instructions for bfloat16; False where torch is too old to know."""
     known: dict[str, bool] = getattr(torch.cpu, "get_capabilities", dict)()
     return any(known.get(name, False) for name in MADE_FOR_IT)

@@ -11,8 +11,8 @@ from smartcl.network.row_table.missed_steps import warm_decay
 class WeightAverage:
     """``average ← decay·average + (1 − decay)·weights`` after every step; the start is forgotten quickly.
 
-    With ``every`` > 1 it looks at the weights that seldom, and forgets as much in one go: nearly the same average for
-    less work.
+    With ``every`` > 1 it reads the weights at every such step only, and decays as much at once: nearly the same average
+    for less work.
 
     >>> import numpy as np
     >>> from smartcl.data.spec import InputSpec
@@ -32,7 +32,7 @@ class WeightAverage:
         self.network = network.shadow()
 
     def copy(self) -> WeightAverage:
-        """The same average, to be moved without moving this one."""
+        """A copy of the average that can change without changing this one."""
         twin = WeightAverage.__new__(WeightAverage)
         vars(twin).update(vars(self))
         twin.network = self.network.copy()
@@ -49,11 +49,11 @@ class WeightAverage:
             torch._foreach_lerp_(ours, theirs, 1 - warm_decay(self.decay, self.step) ** self.every)
 
     def restart(self, network: Network) -> None:
-        """After the network began anew: so does its average."""
+        """Start the average anew, after the network did."""
         self.network = network.shadow()
 
     def resize(self, network: Network) -> None:
-        """After the network grew: new weights start at their present value."""
+        """Add the new weights of a network that grew, at their present value."""
         old, self.network = self.network, network.shadow()
         with torch.no_grad():
             for mine, before in zip(self.network.parameters(), old.parameters(), strict=True):

@@ -1,4 +1,4 @@
-"""Numbers too small to be normal floats cost a hundred times more than zero, and mean as little."""
+"""Denormal numbers set to zero: they cost a hundred times more than zero and make no difference."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from smartcl.network.inputs import NarrowInput, Prepared, SparseInput
 def drop_inputs(rows: Prepared, rate: float, rng: np.random.Generator) -> Prepared:
     """The rows with this share of their values at zero and the others scaled up to the same mean.
 
-    A network that must do without any one feature leans on all of them.
+    A network that cannot rely on any one feature uses all of them.
 
     The share is taken to the next 1/256: one random byte a value is enough, and cheap.
 

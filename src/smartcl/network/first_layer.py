@@ -79,7 +79,7 @@ class RowTableLayer(nn.Module):
         return embedding_sum(rows, local, bag) + self.bias
 
     def redraw(self, initial: InitialWeights) -> None:
-        """Begin anew with the rows awake; those asleep wake to a network that listens again."""
+        """Begin anew with the active rows; idle rows become active in a network that listens again."""
         self.table.redraw()
         with torch.no_grad():
             self.bias.copy_(initial.bias(self.table.n_features, len(self.bias)))

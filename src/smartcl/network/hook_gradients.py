@@ -18,7 +18,7 @@ from torch import nn
 from torch.func import functional_call, grad, vmap
 
 #: From the logits of some samples, and what is known of each, to one number, a sum over the samples.
-Score: TypeAlias = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
+RowScore: TypeAlias = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 #: An element-wise function of a gradient that passes through products: ``φ(uv) = φ(u)φ(v)``.
 Multiplicative: TypeAlias = Callable[[torch.Tensor], torch.Tensor]
 
@@ -154,7 +154,7 @@ class Watched:
     output: torch.Tensor
 
 
-def module_gradients(module: nn.Module, x: torch.Tensor, targets: torch.Tensor, score: Score) -> ModuleGradients:
+def module_gradients(module: nn.Module, x: torch.Tensor, targets: torch.Tensor, score: RowScore) -> ModuleGradients:
     """Of ``score(logits, targets)``, a sum over the samples. The module must not draw, nor mix samples."""
     with torch.enable_grad(), watching(module) as seen:
         total = score(module(x), targets)
@@ -212,7 +212,7 @@ def function_gradients(
     parameters: Mapping[str, torch.Tensor],
     x: torch.Tensor,
     targets: torch.Tensor,
-    score: Score,
+    score: RowScore,
 ) -> dict[str, torch.Tensor]:
     """The gradient of every sample with respect to these parameters, whatever the layers are: by ``torch.func``."""
     others = {name: value.detach() for name, value in module.named_parameters() if name not in parameters}

@@ -1,4 +1,4 @@
-"""Where weights start, drawn from an explicit generator."""
+"""Initial weights, drawn from an explicit generator."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From stored rows to what the first layer multiplies: the input transform, dense, by columns, or sparse."""
+"""Inputs of the first layer, made from stored rows: the input transform, dense, by columns, or sparse."""
 
 from __future__ import annotations
 

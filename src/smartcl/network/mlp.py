@@ -79,7 +79,7 @@ class MLP(Network):
         return self.first.group_norms()
 
     def alive(self) -> torch.Tensor:
-        """Which input features the network still listens to."""
+        """Which input features still have a weight that is not zero."""
         assert not isinstance(self.first, AveragedRowTableLayer)
         return self.first.alive()
 
@@ -94,7 +94,7 @@ class MLP(Network):
         return weights if self.table is None else {"first.weight": self.table.rows(), **weights}
 
     def slots(self) -> Iterator[tuple[str, torch.Tensor, torch.Tensor | None]]:
-        """Each weight that holds a gradient now; of a row table, the rows that are awake."""
+        """Each weight that holds a gradient now; of a row table, the rows that are active."""
         yield from super().slots()
         if self.table is not None:
             rows, leaf = self.table.active

@@ -1,4 +1,4 @@
-"""What a learner needs of a network, and what some methods ask of it beyond that, with a fallback for any network."""
+"""Protocol of a network: what a learner needs, and fallbacks for what some methods ask beyond that."""
 
 from __future__ import annotations
 
@@ -74,11 +74,11 @@ class Network(nn.Module):
         raise NotImplementedError
 
     def copy(self) -> Network:
-        """The same network, to be moved without moving this one."""
+        """A copy of the network that can change without changing this one."""
         raise NotImplementedError
 
     def shadow(self) -> Network:
-        """A copy that another hand will move: the weights' average."""
+        """A copy for the average of the weights, which changes it."""
         raise NotImplementedError
 
     def draw_from(self, rng: np.random.Generator) -> None:
@@ -93,11 +93,11 @@ class Network(nn.Module):
         raise NotImplementedError
 
     def alive(self) -> torch.Tensor:
-        """Which input features the network still listens to."""
+        """Which input features still have a weight that is not zero."""
         raise NotImplementedError
 
     def group_norms(self) -> torch.Tensor:
-        """How strongly the network listens to each input feature."""
+        """The norm of the weights of each input feature."""
         raise NotImplementedError
 
     @property
@@ -125,7 +125,7 @@ class Network(nn.Module):
         return not slopes or any(bool(slope.any()) for slope in slopes)
 
     def is_dead(self) -> bool:
-        """Whether no slope passes from the logits to the input any more."""
+        """Whether the gradient of the logits no longer reaches the input."""
         return False
 
     def redraw(self, rng: np.random.Generator) -> None:

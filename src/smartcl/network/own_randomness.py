@@ -1,4 +1,4 @@
-"""A user's layers draw from torch's global generator: while they do, it goes by the learner's own."""
+"""Seeding of torch's global generator from the learner's own, while a user's layers draw from it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A look at a module before it is taught: what it answers, what reads its input, what its last layer is."""
+"""Examination of a user's module: what it answers, which layer reads its input, which layer is its last."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Inputs as they come: each feature's centre and scale, learned as the stream goes.
+"""Scaling of inputs: each feature's centre and scale, learned as the stream goes.
 
 The memory keeps native values, so an old sample is read with today's scale. Nothing here is a sample's, and nothing is
 charged: five numbers a feature, beside the hundreds that the first layer has for it.
@@ -15,20 +15,18 @@ import torch
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from smartcl.data.batch import Ints, Rows
+from smartcl.data.batch import Doubles, Ints, Rows
 from smartcl.saved import Saved
-
-Doubles = NDArray[np.float64]
 
 #: The number of values over which centre and scale are averaged, about, once there have been as many.
 MEMORY = 2000
-#: From so many values on a feature's scale is known: what lies far outside is an outlier, or another unit.
+#: From this number of values on, a feature's scale is known: what lies far outside is an outlier, or another unit.
 KNOWN = 20
-#: So many scales from the centre a value is cut before it counts, and lies far outside.
+#: At this number of scales from the centre a value is cut before it counts, and lies far outside.
 FAR = 10.0
 #: The share of a batch's values far outside from which the unit has changed.
 OTHER_UNIT = 0.8
-#: Up to so many scales a value is passed on as it is; beyond, its logarithm counts.
+#: Up to this number of scales a value is passed on as it is; beyond, its logarithm counts.
 LINEAR = 4.0
 #: A share of zeros below the first says nothing; from the second on zero is what the feature is when it is not there.
 SOME_ZEROS, MOSTLY_ZERO = 0.3, 0.7

@@ -1,4 +1,4 @@
-"""The memory alone, for a network and a loop of one's own."""
+"""Replay memory for a network and a training loop of the user's own."""
 
 from smartcl.own_loop.replay_memory import ReplayMemory
 

@@ -1,4 +1,4 @@
-"""What is kept beside each item: its class or target, and columns of the user's."""
+"""Values beside each item of a replay memory: its class or target, and the user's columns."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def split(y: Any, columns: Mapping[str, Any], forms: Forms | None) -> tuple[NDAr
     for name, column in named.items():
         if len(column) != len(targets):
             raise ValueError(f"{name} must have one entry for each of {len(targets)} items, got {len(column)}")
-        if column.dtype.kind == "f" and not (column < np.inf).all():  # a logit of -inf is one not known
+        if column.dtype.kind == "f" and not (column < np.inf).all():  # a logit of -inf is an unknown one
             raise ValueError(f"{name} must be numbers: it contains NaN or infinity")
     if forms is not None and forms_of(named) != forms:
         raise ValueError(f"beside x there must be {told(forms)}, as before; got {told(forms_of(named))}")

@@ -1,4 +1,4 @@
-"""What a selector meets where there is no network to ask."""
+"""Stand-in for the network of a selector that works without one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a memory holds, as a dataset of torch."""
+"""Samples of a replay memory at one moment, as a dataset of torch."""
 
 from __future__ import annotations
 

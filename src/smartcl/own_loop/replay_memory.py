@@ -1,4 +1,4 @@
-"""A memory of a fixed number of bytes for a loop of one's own: put in what was learned, take out what to replay."""
+"""Replay memory of a fixed number of bytes: batches are added, and samples are drawn to be learned again."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ from smartcl.selection.fair_shares import Balanced
 from smartcl.selection.reservoir import Reservoir
 from smartcl.settings import setting
 
-#: From items as they came and as they would be held to how many times as much this matters as it may.
-Judge: TypeAlias = Callable[[Any, Any], float]
+#: From items as they came and as they would be held to the loss of precision, where 1 is the most that is allowed.
+CompareItems: TypeAlias = Callable[[Any, Any], float]
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class _Held:
 
 @dataclass(frozen=True)
 class _Now:
-    """All that a call changes, as one value: replacing it is the moment the call counts."""
+    """All that a call changes, as one value: a call counts at the moment when this value is replaced."""
 
     rng: np.random.Generator
     held: _Held | None = None
@@ -57,14 +57,26 @@ class ReplayMemory:
     Items are tensors or NumPy arrays of any shape, or rows of a SciPy CSR array; their shape and dtype come back as
     they went in, dense ones as tensors on the CPU. Each call completes or changes nothing; threads may share a memory.
 
-    ``memory`` is ``"10MB"``, a number of bytes, or ``"300 samples"``: the bytes of so many whole items. ``selector``
-    says who stays, by default every sample of the stream with equal chances (``Reservoir``): any policy that asks no
-    network. With ``class_balanced``, classes have equally many samples. ``seed`` is where all draws begin.
+    Parameters
+    ----------
+    memory
+        A size such as ``"10MB"``, a number of bytes, or ``"300 samples"``: the bytes of that number of whole items.
+    selector
+        The policy that decides who stays, one that asks no network. Without one, every sample of the stream has the
+        same chance (``Reservoir``).
+    class_balanced
+        Whether classes have equally many samples; not together with a ``selector``.
+    precision
+        ``"exact"``: in a code learned from the stream. ``"plain"``: each item in the smallest format for it. A number:
+        at that number of levels. ``"auto"``: at the fewest levels that ``judge`` accepts.
+    judge
+        For ``"auto"``: a function of items as they came and as they would be held. It returns how much the difference
+        matters, where 1 is the most that is accepted.
+    seed
+        The seed of all draws.
 
-    ``precision`` is ``"exact"``, in a code learned from the stream; ``"plain"``, each item in the smallest format for
-    it; a number of levels that a value may have; or ``"auto"``: the fewest levels that ``judge`` lets pass. It is given
-    items as they came and as they would be held, and answers how many times as much this matters as it may.
-
+    Examples
+    --------
     >>> memory = ReplayMemory("2 kB", seed=0)
     >>> images = torch.randint(0, 2, (500, 1, 8, 8), dtype=torch.uint8)
     >>> for x, y in zip(images.split(50), torch.arange(500).remainder(10).split(50)):
@@ -83,7 +95,7 @@ class ReplayMemory:
         selector: Selector | None = None,
         class_balanced: bool = False,
         precision: str | int = "exact",
-        judge: Judge | None = None,
+        judge: CompareItems | None = None,
         seed: int = 0,
     ) -> None:
         Budget.parse(memory, sample_nbytes=1)
@@ -164,7 +176,7 @@ class ReplayMemory:
         return self._remembered(columns)
 
     def forget_features(self, mask: ArrayLike | torch.Tensor) -> None:
-        """Allow that the features where ``mask`` is True are forgotten: the network no longer listens to them.
+        """Allow that the features where ``mask`` is True are forgotten: the network no longer uses them.
 
         ``mask`` is of an item's shape, or one that broadcasts to it, and replaces the one told before. They go with the
         next ``add`` that finds room short, if more samples fit for it, and then read zero. A feature that is in use

@@ -1,1 +1,1 @@
-"""What a change of a weight costs: one penalty per file."""
+"""Penalties for a change of the weights, one per file."""

@@ -1,4 +1,4 @@
-"""Elastic weight consolidation: a weight matters as far as the likelihood of the model's own answers hangs on it.
+"""Elastic weight consolidation: a weight matters as far as the likelihood of the model's own answers depends on it.
 
 Kirkpatrick et al., "Overcoming catastrophic forgetting in neural networks", PNAS 2017; the online form is that of
 Schwarz et al., "Progress & Compress", ICML 2018, without decay. The Fisher information is per sample, and of the label
@@ -34,7 +34,7 @@ def merged(
 ) -> tuple[torch.Tensor, torch.Tensor, float]:
     """Two quadratics as one: ``A(θ−μ)² + B(θ−ν)² = (A+B)(θ−m)² + constant``, summed over all weights.
 
-    ``m`` is the weighted mean of the anchors, so many terms cost as much as one.
+    ``m`` is the weighted mean of the anchors, so several terms cost as much as one.
 
     >>> one = torch.ones(1)
     >>> merged(1 * one, 0 * one, 3 * one, 4 * one)

@@ -28,7 +28,7 @@ class GroupLasso(Regularizer):
     make a full step of the penalty alone, and the proximal step a metric of its epsilon. A network whose input weights
     are not in one place has no features to forget.
 
-    In a row table the decoupled form shrinks sleeping rows too; the others reach only the rows a batch has woken.
+    In a row table the decoupled form shrinks idle rows too; the other forms reach only the active rows.
     """
 
     def __init__(self, strength: float, form: str = "decoupled", threshold: float = 1e-4, together: int = 0) -> None:
@@ -37,7 +37,7 @@ class GroupLasso(Regularizer):
             raise ValueError(f"form must be one of {', '.join(FORMS)}, got {form!r}")
         self.form = form
         self.threshold: float = setting("threshold", threshold)
-        #: So many steps are settled together, if batches have fewer; what sleeps in a row table does not wait.
+        #: The number of steps that are settled together, if batches have fewer; idle rows of a row table do not wait.
         self.together = together
         self._steps = 0
 

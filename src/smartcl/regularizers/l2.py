@@ -1,4 +1,4 @@
-"""L2: every weight as important as every other; the plainest way to stay near what was learned."""
+"""L2 penalty: every weight is as important as every other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Memory aware synapses: a weight matters as far as the size of the output hangs on it; no label is asked for.
+"""Memory aware synapses: a weight matters as far as the size of the output depends on it. No label is needed.
 
 Aljundi, Babiloni, Elhoseiny, Rohrbach, Tuytelaars, "Memory aware synapses: learning what (not) to forget", ECCV 2018.
 The form per mini-batch is that of Hsu et al. 2018.

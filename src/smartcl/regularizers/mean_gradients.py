@@ -1,4 +1,4 @@
-"""How much an output depends on each weight, sample by sample, without a single per-sample gradient.
+"""Mean size of an output's gradient by each weight, without a single per-sample gradient in memory.
 
 For a Linear layer the gradient of one sample is the outer product of its input ``a`` and its slope ``δ`` at the layer's
 output. A function ``φ`` with ``φ(uv) = φ(u)φ(v)``, as the square and the absolute value are, passes through it:
@@ -22,13 +22,13 @@ from smartcl.network.wrapped import WrappedNetwork
 from smartcl.regularizers.regularizer import accumulated
 
 #: From the logits of some samples to one number, a sum over the samples.
-Score: TypeAlias = Callable[[torch.Tensor], torch.Tensor]
+MeanScore: TypeAlias = Callable[[torch.Tensor], torch.Tensor]
 
 CHUNK = 1024
 
 
 def mean_gradients(
-    network: Network, rows: Prepared, score: Score, phi: Multiplicative, chunk: int = CHUNK
+    network: Network, rows: Prepared, score: MeanScore, phi: Multiplicative, chunk: int = CHUNK
 ) -> dict[str, torch.Tensor]:
     """The mean over samples of ``φ(∂score/∂θ)`` for every weight ``θ``, by name; ``chunk`` samples at a time.
 
@@ -45,7 +45,9 @@ def mean_gradients(
     return {name: value / len(rows) for name, value in total.items()}
 
 
-def summed_gradients(network: Network, rows: Prepared, score: Score, phi: Multiplicative) -> dict[str, torch.Tensor]:
+def summed_gradients(
+    network: Network, rows: Prepared, score: MeanScore, phi: Multiplicative
+) -> dict[str, torch.Tensor]:
     """The sum over samples of ``φ(∂score/∂θ)``."""
     if isinstance(network, WrappedNetwork):
         x = network.images(rows)
@@ -63,7 +65,7 @@ def summed_gradients(network: Network, rows: Prepared, score: Score, phi: Multip
     return total
 
 
-def joint_gradient(network: Network, rows: Prepared, score: Score) -> dict[str, torch.Tensor]:
+def joint_gradient(network: Network, rows: Prepared, score: MeanScore) -> dict[str, torch.Tensor]:
     """``∂score/∂θ`` of a score of all samples together."""
     if not isinstance(network, WrappedNetwork):
         return summed_gradients(network, rows, score, lambda value: value)

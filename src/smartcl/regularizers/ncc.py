@@ -38,7 +38,7 @@ def neuron_importance(weights: torch.Tensor) -> torch.Tensor:
 
 
 def strength(weights: torch.Tensor) -> torch.Tensor:
-    """``h = |tanh θ|``: how far a connection is there."""
+    """``h = |tanh θ|``: the strength of a connection."""
     return weights.tanh().abs_()
 
 
@@ -58,7 +58,7 @@ def weight_importance(weights: list[torch.Tensor], normalised: bool = True) -> l
 
 
 class NCC(QuadraticPenalty):
-    """Short-term forgetting, Ω_r: a change of an important weight is dear, so spurious evidence passes by."""
+    """Short-term forgetting, Ω_r: a change of an important weight costs much, so little evidence has little effect."""
 
     def __init__(self, strength: float, normalised: bool = True) -> None:
         super().__init__(strength)

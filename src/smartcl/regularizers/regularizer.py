@@ -1,4 +1,4 @@
-"""What a change of a weight costs: the verbs every penalty shares, and the quadratic form most of them take."""
+"""Penalty for a change of the weights: the verbs that all share, and the quadratic form of most of them."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ class Regularizer:
         """Add the penalty's exact gradient to the network's, which holds the data's alone until now."""
 
     def after_step(self, network: Network, optimizer: Optimizer) -> None:
-        """The optimizer has moved the weights."""
+        """Called after each step of the optimizer."""
 
     def settle(self, network: Network, optimizer: Optimizer) -> None:
-        """All steps of a batch are taken: bring the weights to where the penalty wants them."""
+        """Called after all steps of a batch: apply proximal steps and thresholds."""
 
     def consolidate(self, network: Network, rows: Prepared, y: torch.Tensor) -> None:
-        """A batch or a task is learned: the present weights are what is to be kept."""
+        """Called when a batch or a task is learned: the present weights are the ones to keep."""
 
     def row_shrinkage(self, lr: float) -> float:
-        """By how much each step shortens every row of a row table, touched or not."""
+        """The length by which each step shortens every row of a row table, touched or not."""
         return 0.0
 
     def copy(self) -> Self:
@@ -49,6 +49,7 @@ class Regularizer:
         return copy(self)
 
     def state_dict(self) -> dict[str, Any]:
+        """What ``load_state_dict`` goes on from; tensors are replaced, never changed, after this."""
         return {}
 
     def load_state_dict(self, saved: Saved, network: Network) -> None:
@@ -56,8 +57,8 @@ class Regularizer:
 
 
 @dataclass(frozen=True)
-class AwakeAnchors:
-    """What holds the rows of a table that are awake, gathered once: a batch takes many steps with the same ones.
+class ActiveAnchors:
+    """What holds the rows of a table that are active, gathered once: a batch takes many steps with the same ones.
 
     ``pull`` is ``2·strength·importance``, zero for a row that is newer than the anchors.
     """
@@ -68,7 +69,7 @@ class AwakeAnchors:
     sources: tuple[torch.Tensor, torch.Tensor]
 
     @classmethod
-    def of(cls, rows: torch.Tensor, anchor: torch.Tensor, importance: torch.Tensor, strength: float) -> AwakeAnchors:
+    def of(cls, rows: torch.Tensor, anchor: torch.Tensor, importance: torch.Tensor, strength: float) -> ActiveAnchors:
         known = rows < len(anchor)
         its_anchor, its_pull = torch.zeros(2, len(rows), anchor.shape[1])
         its_anchor[known] = anchor[rows[known]]
@@ -87,7 +88,7 @@ class QuadraticPenalty(Regularizer):
         super().__init__(strength)
         self.anchors: dict[str, torch.Tensor] = {}
         self.importance: dict[str, torch.Tensor] = {}
-        self._awake: AwakeAnchors | None = None
+        self._active: ActiveAnchors | None = None
 
     def penalty(self, network: Network) -> torch.Tensor:
         total = torch.zeros(())
@@ -104,25 +105,25 @@ class QuadraticPenalty(Regularizer):
             if name in self.anchors and weight.grad is not None:
                 value, slope = weight.detach(), weight.grad
                 if rows is not None:
-                    held = self._awake_anchors(name, rows)
+                    held = self._active_anchors(name, rows)
                     slope += (value - held.anchor).mul_(held.pull)
                 else:
                     anchor = self.anchors[name]
                     block = tuple(slice(0, size) for size in anchor.shape)
                     slope[block].addcmul_(self.importance[name], value[block] - anchor, value=2 * self.strength)
 
-    def _awake_anchors(self, name: str, rows: torch.Tensor) -> AwakeAnchors:
-        """What holds these rows of a table; the same as a step before, unless others have woken."""
-        anchor, importance, held = self.anchors[name], self.importance[name], self._awake
+    def _active_anchors(self, name: str, rows: torch.Tensor) -> ActiveAnchors:
+        """What holds these rows of a table; the same as a step before, unless others have become active."""
+        anchor, importance, held = self.anchors[name], self.importance[name], self._active
         if held is None or not held.hold(rows, anchor, importance):
-            self._awake = held = AwakeAnchors.of(rows, anchor, importance, self.strength)
+            self._active = held = ActiveAnchors.of(rows, anchor, importance, self.strength)
         return held
 
     def anchor_at(self, network: Network, importance: dict[str, torch.Tensor]) -> None:
         """Keep the present weights, each as important as said."""
         weights = network.full_weights()
         self.anchors = {name: weights[name].clone() for name in importance}
-        self.importance, self._awake = importance, None
+        self.importance, self._active = importance, None
 
     def copy(self) -> Self:
         twin = super().copy()

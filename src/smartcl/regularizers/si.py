@@ -1,4 +1,4 @@
-"""Synaptic intelligence: a weight matters as far as its way since the last consolidation brought the loss down.
+"""Synaptic intelligence: a weight is as important as its path since the last consolidation reduced the loss.
 
 Zenke, Poole, Ganguli, "Continual learning through synaptic intelligence", ICML 2017.
 """
@@ -108,9 +108,9 @@ class SI(QuadraticPenalty):
 
 
 def _stored(network: Network) -> torch.Tensor:
-    """The rows of a row table as last put to sleep: a view that costs nothing, true for rows just made."""
+    """The rows of a row table as they last became idle: a view that costs nothing, true for rows just made."""
     assert network.table is not None
-    return network.table.asleep.weight[: len(network.table)]
+    return network.table.idle.weight[: len(network.table)]
 
 
 def _copies(values: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:

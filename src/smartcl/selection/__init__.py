@@ -1,1 +1,1 @@
-"""Who stays in memory: one policy per file."""
+"""Selection policies, which decide who stays in memory, one family per file."""

@@ -1,11 +1,11 @@
-"""Between frequency and equality: a reservoir that a rare class does not drop out of."""
+"""Fair reservoir: a uniform sample of the stream in which a rare class keeps its samples."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from smartcl.data.batch import Bools, Ints
-from smartcl.memory.pool import Pool, Scores, Selection, longest_fit, sorted_by
+from smartcl.memory.pool import Pool, Selection, SelectorScores, longest_fit, sorted_by
 from smartcl.selection.fair_shares import fair_share
 from smartcl.selection.reservoir import drawn_keys
 from smartcl.selection.roles import DORMANT, roles_in
@@ -14,7 +14,7 @@ from smartcl.selection.roles import DORMANT, roles_in
 ENSURED = 0.5
 
 
-def within_share(labels: Ints, keys: Scores, sizes: Ints, room: int) -> Bools:
+def within_share(labels: Ints, keys: SelectorScores, sizes: Ints, room: int) -> Bools:
     """Which samples are, by their keys, among the first of their label that fit the label's fair share of ``room``.
 
     >>> keys = np.arange(6, dtype=np.float32)
@@ -31,8 +31,8 @@ def within_share(labels: Ints, keys: Scores, sizes: Ints, room: int) -> Bools:
     return within
 
 
-def fair_fit(labels: Ints, keys: Scores, sizes: Ints, room: int, dormant: Bools) -> Ints:
-    """Ascending positions: the smallest keys that fit ``room``, those ensured to their label first, sleepers last."""
+def fair_fit(labels: Ints, keys: SelectorScores, sizes: Ints, room: int, dormant: Bools) -> Ints:
+    """Ascending positions: the smallest keys that fit ``room``, ensured ones first, dormant ones last."""
     if not len(labels):
         return np.zeros(0, dtype=np.int64)
     ensured = within_share(labels, keys, sizes, int(ENSURED * room))
@@ -42,9 +42,9 @@ def fair_fit(labels: Ints, keys: Scores, sizes: Ints, room: int, dormant: Bools)
 class FairReservoir:
     """A reservoir in which every class keeps all its samples up to half its fair share of the room.
 
-    A class that is rare in the stream is so in a reservoir, until nothing is left of it. Here it holds at least half of
-    what it would if all classes had the same, or all it ever had; the rest of the room goes by the keys of all. Where
-    no class is as rare as that, this is the reservoir. Of each class the smallest keys stay: a uniform choice.
+    A class that is rare in the stream is rare in a reservoir too, and may disappear from it. Here it holds at least
+    half of what it would if all classes had the same, or all it ever had; the rest of the room goes by the keys of all.
+    Where no class is as rare as that, this is the reservoir. Of each class the smallest keys stay: a uniform choice.
 
     >>> labels = np.repeat([0, 1], [97, 3])
     >>> pool = Pool(np.full(100, 10), labels, np.zeros(100, np.float32), n_memory=0, geometry=None)

@@ -12,14 +12,14 @@ import numpy as np
 
 from smartcl.data.batch import Ints
 from smartcl.memory.nonzeros import narrow
-from smartcl.memory.pool import Pool, Scores, Selection, sorted_by
+from smartcl.memory.pool import Pool, Selection, SelectorScores, sorted_by
 from smartcl.selection.reservoir import drawn_keys
 
 
 def fair_share(demands: Ints, room: int) -> int:
     """The largest share, in whole bytes, that fits ``room`` if each takes the lesser of it and what it asks for.
 
-    Who asks for less leaves the rest to the others; if all can have all, the share is the largest demand.
+    What one does not ask for is left to the others; if all can have all, the share is the largest demand.
 
     >>> fair_share(np.array([10, 50, 90]), room=90)
     40
@@ -70,7 +70,7 @@ class TaskShares:
     """Every task seen has the same number of bytes, and keeps in them a uniform sample of its own.
 
     Needs the extra column ``task``. As in ``Reservoir``, each sample draws a key once and the smallest keys stay; here
-    they compete within their task only. What a young task does not fill yet, the older ones keep until it does.
+    they compete within their task only. Room that a new task does not fill yet stays with the older tasks.
 
     >>> rng = np.random.default_rng(0)
     >>> tasks = np.array([0, 0, 0, 0, 0, 1, 1, 1])
@@ -89,7 +89,7 @@ class TaskShares:
         return Selection(keep, keys[keep])
 
 
-def balanced_fit(groups: Ints, keys: Scores, sizes: Ints, room: int) -> Ints:
+def balanced_fit(groups: Ints, keys: SelectorScores, sizes: Ints, room: int) -> Ints:
     """What is left when the sample with the largest key of the largest group leaves, until all fit ``room`` bytes.
 
     >>> keys = np.arange(6, dtype=np.float32)

@@ -1,4 +1,4 @@
-"""What a policy may ask the network about the candidates."""
+"""Protocol of what a selection policy may ask the network about the candidates."""
 
 from __future__ import annotations
 

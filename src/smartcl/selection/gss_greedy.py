@@ -1,4 +1,4 @@
-"""GSS-Greedy: keep samples whose gradients point elsewhere than those already kept.
+"""GSS-Greedy: keep samples whose gradients differ in direction from those already kept.
 
 Aljundi, Lin, Goujaud, Bengio, "Gradient based sample selection for online continual learning", NeurIPS 2019,
 Algorithm 2.
@@ -10,19 +10,19 @@ import numpy as np
 import torch
 
 from smartcl.data.batch import Ints
-from smartcl.memory.pool import Pool, Scores, Selection, longest_fit
+from smartcl.memory.pool import Pool, Selection, SelectorScores, longest_fit
 from smartcl.network.gradients import SampleGradients, cosines_to_mean
 from smartcl.selection.geometry import Geometry
 
 FIRST_SCORE = 0.1
 
 
-def max_cosines(new: SampleGradients, drawn: list[SampleGradients]) -> Scores:
+def max_cosines(new: SampleGradients, drawn: list[SampleGradients]) -> SelectorScores:
     """``max_k cos(g_i, g_k)`` of each new sample with the mean gradients ``g_k`` of the drawn mini-batches."""
     norms = new.squared_norms()
     products = torch.split(new.gram(drawn[0].join(drawn)), [len(batch) for batch in drawn], dim=1)
     cosines = [cosines_to_mean(k, norms, batch.gram(batch)) for k, batch in zip(products, drawn, strict=True)]
-    scores: Scores = torch.stack(cosines).amax(dim=0).numpy()
+    scores: SelectorScores = torch.stack(cosines).amax(dim=0).numpy()
     return scores
 
 
@@ -37,8 +37,8 @@ class GSSGreedy:
     """A sample's score is its largest cosine with drawn memory gradients when it came, and is never refreshed.
 
     While there is room, samples are appended. When there is none, and only if the new batch opposes all of the drawn
-    memory, victims drawn by score are paired with newcomers, and a pair is exchanged with a probability that grows
-    with the victim's score.
+    memory, stored samples drawn by score are paired with new ones, and a pair is exchanged with a probability that
+    grows with the victim's score.
     """
 
     scored = True
@@ -72,17 +72,17 @@ class GSSGreedy:
         return geometry.trace(np.concatenate([pool.new, drawn])).pieces(sizes)
 
     def _shed(self, pool: Pool, room: int) -> Selection:
-        """The memory alone no longer fits (its overhead grew): the most redundant samples leave, nobody enters."""
+        """The memory alone no longer fits (its overhead grew): the most redundant samples leave, and none enters."""
         held = pool.scores[: pool.n_memory]
         keep = longest_fit(np.argsort(held, kind="stable"), pool.sizes, room)
         return Selection(keep, held[keep])
 
-    def _append(self, pool: Pool, room: int, scores: Scores) -> Selection:
+    def _append(self, pool: Pool, room: int, scores: SelectorScores) -> Selection:
         fits = np.cumsum(pool.sizes) <= room
         keep = np.flatnonzero(fits)
         return Selection(keep, scores[keep])
 
-    def _exchange(self, pool: Pool, left: int, scores: Scores, rng: np.random.Generator) -> Selection:
+    def _exchange(self, pool: Pool, left: int, scores: SelectorScores, rng: np.random.Generator) -> Selection:
         held = scores[: pool.n_memory].astype(np.float64)
         weights = (held - held.min()) / (held.max() - held.min() + 0.01)
         count = min(len(pool) - pool.n_memory, int(np.count_nonzero(weights)))

@@ -13,14 +13,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from smartcl.data.batch import Ints
+from smartcl.data.batch import Doubles, Ints
 from smartcl.errors import extra
 from smartcl.memory.pool import Pool, Selection
 from smartcl.network.gradients import gradient_cosines
-
-Floats = NDArray[np.float64]
 
 #: How often the best choice is disturbed and descends again, and by how many exchanges at a time. With these, all of
 #: 1,200 random instances of 6 of 12 samples reached the optimum.
@@ -44,7 +41,7 @@ class Choice:
         return self.objective - self.lower_bound
 
 
-def least_alike(cosines: Floats, count: int, rng: np.random.Generator, kicks: int = KICKS) -> Choice:
+def least_alike(cosines: Doubles, count: int, rng: np.random.Generator, kicks: int = KICKS) -> Choice:
     """``count`` samples with a small ``½ xᵀGx``.
 
     >>> cosines = np.array([[1.0, 0.9, -0.9], [0.9, 1.0, -0.8], [-0.9, -0.8, 1.0]])
@@ -64,12 +61,12 @@ def least_alike(cosines: Floats, count: int, rng: np.random.Generator, kicks: in
     return Choice(np.sort(order[:count]), lowest, lower_bound)
 
 
-def objective(cosines: Floats, chosen: Ints) -> float:
+def objective(cosines: Doubles, chosen: Ints) -> float:
     """``½ xᵀGx`` of a choice."""
     return float(cosines[np.ix_(chosen, chosen)].sum()) / 2
 
 
-def relaxation(cosines: Floats, count: int) -> tuple[Floats, float]:
+def relaxation(cosines: Doubles, count: int) -> tuple[Doubles, float]:
     """The minimiser over ``0 ≤ x ≤ 1``, ``Σx = count``, and a lower bound for every binary ``x``.
 
     A shift of the diagonal adds a constant to the binary objective; the largest that leaves it convex makes the bound
@@ -81,7 +78,7 @@ def relaxation(cosines: Floats, count: int) -> tuple[Floats, float]:
     solver = quadratic_solver()
     solver.setup(convex, np.zeros(n), np.ones((1, n)), np.array([float(count)]), x_l=np.zeros(n), x_u=np.ones(n))
     solver.solve()
-    x: Floats = np.nan_to_num(solver.result.x, nan=count / n).clip(0.0, 1.0)
+    x: Doubles = np.nan_to_num(solver.result.x, nan=count / n).clip(0.0, 1.0)
     slope = convex @ x
     bound = np.sort(slope)[:count].sum() - x @ slope / 2 + shift * count / 2
     return x, float(bound)
@@ -92,7 +89,7 @@ def quadratic_solver() -> Any:
     return extra("piqp", "paper").DenseSolver()
 
 
-def swap_descent(cosines: Floats, order: Ints, count: int) -> Ints:
+def swap_descent(cosines: Doubles, order: Ints, count: int) -> Ints:
     """Exchange one of the first ``count`` of ``order``, the chosen, for another sample while that lowers ``½ xᵀGx``.
 
     Always the pair that lowers it most.
@@ -123,7 +120,7 @@ def kicked(order: Ints, count: int, rng: np.random.Generator) -> Ints:
     return order
 
 
-def fit(chosen: Ints, cosines: Floats, sizes: Ints, room: int) -> Ints:
+def fit(chosen: Ints, cosines: Doubles, sizes: Ints, room: int) -> Ints:
     """The choice made to fit ``room`` bytes: those most like the rest leave, then those least like it fill up."""
     kept = np.zeros(len(sizes), dtype=np.bool_)
     kept[chosen] = True

@@ -37,7 +37,7 @@ def spread(distances: Distances, spacing: float) -> Bools:
     """
     close = np.triu(distances <= spacing, k=1)
     kept = np.ones(len(distances), dtype=np.bool_)
-    # only a sample with another close behind it can send one away
+    # only a sample with another close after it can make one leave
     for i in np.flatnonzero(close.any(axis=1)):
         if kept[i]:
             kept[close[i]] = False
@@ -92,7 +92,7 @@ def squared_distances(features: torch.Tensor) -> Distances:
 
 
 class KCenters:
-    """Newcomers too close to the memory are passed over; over budget, all are thinned out from a random start.
+    """New samples too close to the memory are not stored; over budget, all are thinned out from a random start.
 
     A subclass says how far samples are apart. Too close is: not farther than the two closest of the memory are. A pass
     goes over all samples in a random order, or with ``memory_first`` as the authors' code does: after the random start

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from smartcl.data.batch import Bools, Ints
-from smartcl.memory.pool import Pool, Scores, Selection
+from smartcl.memory.pool import Pool, Selection, SelectorScores
 from smartcl.selection.fair_reservoir import fair_fit
 from smartcl.selection.reservoir import drawn_keys
 from smartcl.selection.roles import DORMANT, HELD_OUT, roles_in
@@ -56,7 +56,7 @@ class RecentAndPast:
         kept[others[chosen]] = True
         return Selection(np.flatnonzero(kept), keys[kept])
 
-    def _ranked(self, pool: Pool, keys: Scores, others: Ints, rng: np.random.Generator) -> Scores:
+    def _ranked(self, pool: Pool, keys: SelectorScores, others: Ints, rng: np.random.Generator) -> SelectorScores:
         """The keys of the reservoir, dealt anew within each label where labels are doubted."""
         most = round(pool.offer.effort * EXAMINED)
         examined = others if len(others) <= most else np.sort(rng.choice(others, most, replace=False))
@@ -69,7 +69,7 @@ class RecentAndPast:
         return ranked
 
 
-def _smallest(keys: Scores, among: Bools, sizes: Ints, room: int) -> Bools:
+def _smallest(keys: SelectorScores, among: Bools, sizes: Ints, room: int) -> Bools:
     """Of some samples those with the smallest keys, as many as fit."""
     chosen = np.zeros(len(keys), dtype=np.bool_)
     order = np.flatnonzero(among)

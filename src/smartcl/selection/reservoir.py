@@ -1,14 +1,14 @@
-"""Policies that look at no sample: a uniform choice of the whole stream, everything, or nothing."""
+"""Policies that do not depend on the samples: a uniform choice of the whole stream, everything, or nothing."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from smartcl.memory.pool import Pool, Scores, Selection, longest_fit, sorted_by
+from smartcl.memory.pool import Pool, Selection, SelectorScores, longest_fit, sorted_by
 from smartcl.selection.roles import DORMANT, roles_in
 
 
-def drawn_keys(pool: Pool, rng: np.random.Generator) -> Scores:
+def drawn_keys(pool: Pool, rng: np.random.Generator) -> SelectorScores:
     """A random key for each sample: new ones draw theirs now, those in memory keep the one they came with.
 
     The keys are exponential, not uniform: near zero, where the survivors of a long stream live, a float32 has all its

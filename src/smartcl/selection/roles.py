@@ -1,4 +1,4 @@
-"""What a stored sample is there for, where a learner stores that beside it."""
+"""Roles of stored samples, where a learner stores one beside each."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from smartcl.memory.pool import Pool
 
 #: In the column ``role`` of a store: one byte a sample.
-Roles: TypeAlias = NDArray[np.uint8]
+RoleColumn: TypeAlias = NDArray[np.uint8]
 
-#: To be replayed; never to be learned, but to be asked about; or of a world that is no more, and the first to leave.
+#: To be replayed; held out of learning, to be asked about; or of a concept that no longer holds, and first to leave.
 REPLAYED, HELD_OUT, DORMANT = 0, 1, 2
 
 
-def roles_in(pool: Pool) -> Roles:
+def roles_in(pool: Pool) -> RoleColumn:
     """The candidates' roles: all to be replayed, where nothing else is said."""
     return pool.extra.get("role", np.zeros(len(pool), dtype=np.uint8))

@@ -1,18 +1,18 @@
-"""A reservoir that lets go first of samples whose label the network contradicts."""
+"""Trusted reservoir: samples whose label the network contradicts leave first."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from smartcl.data.batch import Bools, Ints
-from smartcl.memory.pool import Pool, Scores, Selection, sorted_by
+from smartcl.memory.pool import Pool, Selection, SelectorScores, sorted_by
 from smartcl.selection.fair_reservoir import fair_fit
 from smartcl.selection.reservoir import drawn_keys
 from smartcl.selection.roles import DORMANT, HELD_OUT, roles_in
 
 #: Stored samples looked at after each batch: the whole of a small memory, a random part of a large one.
 EXAMINED = 600
-#: Who contradicts a larger share of them knows too little to send any away while there is room.
+#: A network that contradicts a larger share of them knows too little to remove any while there is room.
 MOST_CONTRADICTED = 1 / 3
 
 
@@ -23,7 +23,7 @@ def contradicted(pool: Pool, index: Ints) -> Bools:
     return result
 
 
-def trade_places(keys: Scores, suspect: Bools, labels: Ints) -> Scores:
+def trade_places(keys: SelectorScores, suspect: Bools, labels: Ints) -> SelectorScores:
     """The keys with those of each label dealt anew, in order: first to its trusted samples, then to the suspect ones.
 
     So the labels' chances stay what they were: a rare label is often contradicted, and must not vanish for that.
@@ -67,10 +67,10 @@ class Trusted:
         suspect, roles = np.zeros(len(pool), dtype=np.bool_), roles_in(pool)
         suspect[examined] = contradicted(pool, examined)
         known = suspect[examined].mean() <= MOST_CONTRADICTED
-        suspect &= roles != HELD_OUT  # who is held out to judge by is not judged
+        suspect &= roles != HELD_OUT  # held-out samples are never removed as suspect
         if fits:
-            awake = roles != DORMANT  # who sleeps is contradicted by the present, and may be right again
-            keep = np.flatnonzero(~_sent_away(pool, keys, suspect & awake)) if known else np.arange(len(pool))
+            in_use = roles != DORMANT  # a dormant sample is contradicted by the present, and may be right again
+            keep = np.flatnonzero(~_sent_away(pool, keys, suspect & in_use)) if known else np.arange(len(pool))
             return Selection(keep, keys[keep])
         judged, dealt = np.flatnonzero(roles != HELD_OUT), keys.copy()
         dealt[judged] = trade_places(keys[judged], suspect[judged], pool.labels[judged])
@@ -78,7 +78,7 @@ class Trusted:
         return Selection(keep, keys[keep])
 
 
-def _sent_away(pool: Pool, keys: Scores, suspect: Bools) -> Bools:
+def _sent_away(pool: Pool, keys: SelectorScores, suspect: Bools) -> Bools:
     """Of the suspect samples, as many as come, if all labels are distrusted; but none that is too new for that."""
     doubtful = np.flatnonzero(suspect)
     doubtful = doubtful[doubtful < len(pool) - pool.geometry.spared]

@@ -12,13 +12,13 @@ from scipy import sparse
 
 from helpers import assert_same_state
 from smartcl.data.spec import InputSpec
-from smartcl.learners.adaptive import METHODS
 from smartcl.learners.ensemble import feature_maps
 from smartcl.learners.ensemble.drift import CHANGED, NEW_TASK, RECURRED
 from smartcl.learners.ensemble.ensemble import Ensemble
 from smartcl.learners.ensemble.recent import Newest, learnable
 from smartcl.learners.ensemble.settings import WIDE
 from smartcl.learners.forgetting import forget_samples
+from smartcl.learners.methods import METHODS
 from smartcl.memory.export import stored_rows
 from smartcl.saved import StateError
 from smartcl.selection.roles import DORMANT, HELD_OUT

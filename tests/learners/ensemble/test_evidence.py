@@ -9,7 +9,7 @@ import pytest
 from scipy.special import log_softmax
 
 from smartcl.learners.ensemble.evidence import Evidence, Roles
-from smartcl.learners.ensemble.settings import AFTER_JUMP, LOOK_COUNTS, LOOK_ROWS, WORTH
+from smartcl.learners.ensemble.settings import AFTER_JUMP, LOOK_ROWS, SMALL_SHARE, WORTH
 from smartcl.learners.ensemble.weighting import Answered, Weights
 from smartcl.saved import Saved, StateError
 
@@ -93,9 +93,9 @@ def test_inputs_are_other_ones_at_once_and_familiar_again_only_after_several_loo
     looked, looks = other, 0
     while looked.past.weight.all():
         looked, looks = looked.looked_back(held, other_inputs=False), looks + 1
-        assert looked.familiar == pytest.approx(looks * LOOK_COUNTS)
+        assert looked.familiar == pytest.approx(looks * SMALL_SHARE)
         looked = Evidence.none(2, 2).loaded(Saved(looked.state_dict()))
-        assert looked.familiar == looked.coverage == pytest.approx(looks * LOOK_COUNTS)
+        assert looked.familiar == looked.coverage == pytest.approx(looks * SMALL_SHARE)
     assert looks == 5
     assert looked.looked_back(held, other_inputs=True).familiar == 0.0
     with pytest.raises(StateError, match="familiar must be a finite number from 0 to 1"):

@@ -11,11 +11,11 @@ import pytest
 from made_samples import batches_of, blobs, past, samples
 
 from smartcl.data.spec import InputSpec
-from smartcl.learners.adaptive import METHODS
 from smartcl.learners.ensemble import trees
 from smartcl.learners.ensemble.drift import CHANGED, Change
 from smartcl.learners.ensemble.settings import BATCH_ROWS, LEAST, LOOK_ROWS, SETTLED_ROWS
 from smartcl.learners.ensemble.trees import Trees
+from smartcl.learners.methods import METHODS
 from smartcl.saved import Saved, StateError
 
 RNG = np.random.default_rng

@@ -1,4 +1,4 @@
-"""What a sleeping row misses: each closed form against the loop it replaces."""
+"""What an idle row misses: each closed form against the loop it replaces."""
 
 from __future__ import annotations
 
@@ -32,23 +32,23 @@ def test_what_an_average_keeps(decay: float, now: int) -> None:
     torch.testing.assert_close(log_kept(decay, torch.tensor(last), now), torch.tensor(expected, dtype=torch.float64))
 
 
-@pytest.mark.parametrize("slept", [0, 1, 3, 40, 2000])
+@pytest.mark.parametrize("missed", [0, 1, 3, 40, 2000])
 @pytest.mark.parametrize("gone_after", [2.0, 10.0, 1e9])
-def test_an_average_follows_a_sleeping_row(slept: int, gone_after: float) -> None:
+def test_an_average_follows_a_sleeping_row(missed: int, gone_after: float) -> None:
     """Long after both warm-ups, where decay and bias no longer change, the trails are exact."""
     decay, last = 0.99, 30_000
-    now = last + slept
+    now = last + missed
     kept, momentum, shrinkage = trails(decay, BETAS, torch.tensor([last]), now, torch.tensor([gone_after]).double())
 
     def path(k: int) -> tuple[float, float]:
         """What momentum has still to push after ``k`` steps of sleep, and the length that is still to go."""
-        to_push = sum(RHO**j * bias(last + j) for j in range(k + 1, slept + 1) if j < 400)
-        return to_push, min(slept, gone_after) - min(k, gone_after)
+        to_push = sum(RHO**j * bias(last + j) for j in range(k + 1, missed + 1) if j < 400)
+        return to_push, min(missed, gone_after) - min(k, gone_after)
 
     average = (0.0, 0.0)
-    for k in range(1, slept + 1):
+    for k in range(1, missed + 1):
         average = tuple(decay * a + (1 - decay) * p for a, p in zip(average, path(k), strict=True))  # type: ignore[assignment]
-    assert float(kept) == pytest.approx(decay**slept)
+    assert float(kept) == pytest.approx(decay**missed)
     assert float(momentum) == pytest.approx(average[0], rel=1e-6, abs=1e-9)
     assert float(shrinkage) == pytest.approx(average[1], rel=1e-6, abs=1e-9)
 

@@ -23,7 +23,7 @@ def looked_up(table: RowTable, features: torch.Tensor, average: bool = False) ->
 class Twins:
     """A row table and its dense double, fed the same gradients; a row starts in both when it is first seen.
 
-    Every ``nap`` steps the rows awake are put back to sleep.
+    Every ``nap`` steps the active rows are put back to the idle rows.
     """
 
     def __init__(self, n_features: int, schedule: RowSchedule, seed: int = 0, nap: int = 1) -> None:
@@ -120,7 +120,7 @@ def test_asleep_the_rows_shrink(share: float, shrink: float, nap: int) -> None:
     """All pushes first, then all of the shrinkage: wrong only while stale momentum turns the row.
 
     That lasts for about 1/(1 − β1/√β2) = 10 steps, and one step errs by at most twice the shrinkage. Among rows that
-    stay awake for several steps, the average may lag.
+    stay active for several steps, the average may lag.
     """
     twins = Twins(40, RowSchedule(lr=1e-2, shrink=shrink, average=0.9), nap=nap)
     twins.run(400, share)
@@ -168,7 +168,7 @@ def test_a_row_killed_by_the_exact_step_stays_dead_while_it_sleeps() -> None:
     torch.testing.assert_close(norms, row_norms(looked_up(twins.table, torch.arange(20))))
 
 
-def test_the_exact_step_reaches_the_rows_awake() -> None:
+def test_the_exact_step_reaches_the_rows_active() -> None:
     twins = Twins(12, RowSchedule(lr=1e-2), nap=1000)
     twins.run(5, share=1.0)
     twins.table.commit()
@@ -183,7 +183,7 @@ def test_the_exact_step_reaches_the_rows_awake() -> None:
 
 
 def test_awake_all_the_time_it_is_plain_adam() -> None:
-    """Rows awake that a step does not touch move as those of a dense layer do."""
+    """Rows active that a step does not touch move as those of a dense layer do."""
     twins = Twins(40, RowSchedule(lr=1e-2, shrink=1e-4, average=0.99), nap=1000)
     twins.step(np.arange(40))
     twins.run(299, share=0.1)
@@ -218,9 +218,9 @@ def test_rows_awake_look_as_they_will_when_put_back(average: bool) -> None:
     twins.run(8, share=0.5)
     features = torch.tensor([7, 1, 7, 3])
     twins.table.activate(features)
-    awake = looked_up(twins.table, features, average)
+    active = looked_up(twins.table, features, average)
     twins.table.commit()
-    assert torch.equal(looked_up(twins.table, features, average), awake)
+    assert torch.equal(looked_up(twins.table, features, average), active)
 
 
 def test_a_row_that_was_looked_at_but_never_moved() -> None:

@@ -9,8 +9,8 @@ from scipy import sparse
 from scipy.io import savemat
 
 from smartcl.paper.datasets.civil_unrest import civil_unrest
+from smartcl.paper.datasets.dataset_registry import load_stream
 from smartcl.paper.datasets.downloads import FetchError
-from smartcl.paper.datasets.registry import load_stream
 from smartcl.paper.datasets.task_stream import TaskStream
 
 N_CITIES, N_DAYS, N_KEYWORDS = 3, 100, 8

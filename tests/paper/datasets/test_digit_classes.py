@@ -7,9 +7,9 @@ import pytest
 import torch
 from sklearn.datasets import load_digits
 
+from smartcl.paper.datasets.dataset_registry import DATASETS
 from smartcl.paper.datasets.digit_classes import class_digits
 from smartcl.paper.datasets.digit_pairs import disjoint_digits
-from smartcl.paper.datasets.registry import DATASETS
 
 PIXELS, DIGITS = load_digits(return_X_y=True)
 DIGIT_OF = {row.astype(np.uint8).tobytes(): int(digit) for row, digit in zip(PIXELS, DIGITS, strict=True)}

@@ -7,8 +7,9 @@ import pytest
 import torch
 
 from smartcl.paper.datasets import digit_domains
-from smartcl.paper.datasets.digit_domains import DOMAINS, permuted_mnist, rotated, rotated_mnist
+from smartcl.paper.datasets.digit_domains import permuted_mnist, rotated, rotated_mnist
 from smartcl.paper.datasets.digits import load_digit_images
+from smartcl.paper.datasets.protocols import DOMAINS
 
 SMALL_WORLDS = replace(DOMAINS, worlds=4)
 

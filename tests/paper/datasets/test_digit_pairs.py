@@ -10,8 +10,9 @@ import torch
 from scipy import stats
 
 from smartcl.paper.datasets.corruption import NoiseModel
-from smartcl.paper.datasets.digit_pairs import SMALL, SPLIT, DigitProtocol, disjoint_digits, pair_tasks, split_mnist
+from smartcl.paper.datasets.digit_pairs import disjoint_digits, pair_tasks, split_mnist
 from smartcl.paper.datasets.digits import DigitImages
+from smartcl.paper.datasets.protocols import SMALL, SPLIT, DigitProtocol
 from smartcl.paper.datasets.task_stream import Task, TaskStream
 
 N_TRAIN, N_TEST = 8000, 500

@@ -12,9 +12,9 @@ import pytest
 from loopback import Site
 
 from smartcl.paper.datasets import fashion
-from smartcl.paper.datasets.digit_pairs import DISJOINT
 from smartcl.paper.datasets.downloads import FetchError
 from smartcl.paper.datasets.fashion import class_fashion, disjoint_fashion, load_fashion
+from smartcl.paper.datasets.protocols import DISJOINT
 
 
 def idx(values: np.ndarray) -> bytes:

@@ -8,9 +8,9 @@ import pytest
 from scipy import sparse
 from scipy.io import savemat
 
+from smartcl.paper.datasets.dataset_registry import load_stream
 from smartcl.paper.datasets.downloads import FetchError
 from smartcl.paper.datasets.flu import flu, flu_panel
-from smartcl.paper.datasets.registry import load_stream
 
 N_STATES, N_DAYS, N_KEYWORDS = 3, 400, 6
 REAL = Path(os.environ.get("SMARTCL_DATA", ""), "flu")

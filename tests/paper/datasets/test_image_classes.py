@@ -10,9 +10,10 @@ import torch
 
 from smartcl.cli.app import call
 from smartcl.errors import UnavailableError
-from smartcl.paper.datasets.cifar import CIFAR10, CIFAR100, TWO, Release, class_cifar10, class_cifar100
+from smartcl.paper.datasets.cifar import CIFAR10, CIFAR100, Release, class_cifar10, class_cifar100
 from smartcl.paper.datasets.downloads import FetchError
 from smartcl.paper.datasets.image_folder import class_images
+from smartcl.paper.datasets.protocols import TWO
 
 
 def write_cifar(release: Release, folder: Path, per_file: int) -> None:

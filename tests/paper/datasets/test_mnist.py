@@ -16,10 +16,11 @@ import torch
 from loopback import Site
 
 from smartcl.paper.datasets import mnist
-from smartcl.paper.datasets.digit_pairs import DISJOINT, disjoint_mnist, split_mnist
+from smartcl.paper.datasets.digit_pairs import disjoint_mnist, split_mnist
 from smartcl.paper.datasets.downloads import FetchError, StorageError
 from smartcl.paper.datasets.mnist import load_mnist
 from smartcl.paper.datasets.packages import npm_pack
+from smartcl.paper.datasets.protocols import DISJOINT
 
 SIDE = 3
 

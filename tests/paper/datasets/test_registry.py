@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 import torch
 
-from smartcl.paper.datasets import registry
+from smartcl.paper.datasets import dataset_registry as registry
 from smartcl.paper.datasets.corruption import NoiseModel
-from smartcl.paper.datasets.digit_pairs import SMALL, DigitProtocol, disjoint_digits
-from smartcl.paper.datasets.registry import DATASETS, Dataset, load_stream, protocol_of
+from smartcl.paper.datasets.dataset_registry import DATASETS, Dataset, load_stream, protocol_of
+from smartcl.paper.datasets.digit_pairs import disjoint_digits
+from smartcl.paper.datasets.protocols import SMALL, DigitProtocol
 from smartcl.paper.datasets.task_stream import TaskStream
 
 
@@ -32,7 +33,8 @@ def test_every_builder_is_handed_all_that_was_asked(monkeypatch: pytest.MonkeyPa
         asked.append((seed, noise, data_dir, protocol))
         return disjoint_digits()
 
-    monkeypatch.setitem(registry.DATASETS, "mine", Dataset(builder, SMALL, "mine"))
+    monkeypatch.setattr("smartcl.paper.datasets.digit_pairs.split_mnist", builder)
+    monkeypatch.setitem(registry.DATASETS, "mine", Dataset("digit_pairs:split_mnist", SMALL, "mine"))
     load_stream("mine", seed=4, noise="uniform:0.1", data_dir=tmp_path)
     assert asked == [(4, "uniform:0.1", tmp_path, SMALL)]
 

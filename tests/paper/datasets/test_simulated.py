@@ -6,8 +6,9 @@ from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
-from smartcl.paper.datasets.registry import load_stream
-from smartcl.paper.datasets.simulated import SIMULATION, Simulation, simulate_city, simulated_events
+from smartcl.paper.datasets.dataset_registry import load_stream
+from smartcl.paper.datasets.protocols import SIMULATION, Simulation
+from smartcl.paper.datasets.simulated import simulate_city, simulated_events
 from smartcl.paper.datasets.task_stream import Task, TaskStream
 
 SMALL = {"cities": 4, "days": 400, "keywords": 200, "precursors": 12}

@@ -34,7 +34,7 @@ def test_the_cosine_and_the_bound_are_those_of_autograds_gradients():
     probe.look(learner, last, 7)
     assert learner.rng.bit_generator.state == state
     new = gradient(learner, prepare(last.x, learner.spec), last.y)
-    old = gradient(learner, *learner.recall(learner.memory.store, np.arange(len(learner.memory))))
+    old = gradient(learner, *learner.read_weighted(learner.memory.store, np.arange(len(learner.memory)))[:2])
     history = probe.history
     assert history["batches"] == [7]
     assert history["cosine"][0] == pytest.approx(float(F.cosine_similarity(new, old, dim=0)), abs=1e-5)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +20,13 @@ from smartcl.paper.experiments.catalogue import FIGURES, Artefact
 from smartcl.paper.experiments.ensemble_ablation import (
     FILE,
     Ablation,
-    Key,
-    Runs,
-    Scores,
+    AblationKey,
+    AblationRuns,
+    AblationScores,
     read_runs,
     read_stream,
+    run_file,
     worth_of,
-    write_runs,
 )
 
 TINY = ("left", "right")
@@ -47,7 +48,7 @@ def ablation(monkeypatch: pytest.MonkeyPatch) -> Iterator[Ablation]:
     streams = {"left": lambda seed: tiny(seed, 0), "right": lambda seed: tiny(seed, 1), "nowhere": nowhere}
     monkeypatch.setattr(ensemble_ablation, "DEVELOPMENT_STREAMS", streams)
     made = Ablation(THREE, (*TINY, "nowhere"), seeds=1)
-    monkeypatch.setitem(FIGURES, "ablation-ensemble", Artefact((), routine=False, ablation=made))
+    monkeypatch.setitem(FIGURES, "ablation-ensemble", Artefact((), routine=False, ablation=lambda: made))
     read_stream.cache_clear()
     yield made
     read_stream.cache_clear()
@@ -63,18 +64,18 @@ def quiet(*_: object) -> None:
 def test_a_run_that_is_there_is_not_made_again(
     ablation: Ablation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made: list[Key] = []
+    made: list[AblationKey] = []
 
-    def counted(key: Key) -> Scores:
+    def counted(key: AblationKey) -> AblationScores:
         made.append(key)
         if len(made) == 4:
             raise KeyboardInterrupt  # somebody stops it
-        return Scores(90.0, 0.1, 0.02, 1.0)
+        return AblationScores(90.0, 0.1, 0.02, 1.0)
 
     monkeypatch.setattr(ensemble_ablation, "run", counted)
     with pytest.raises(KeyboardInterrupt):
         ablation.make(tmp_path, None, 1, quiet)
-    assert set(read_runs(tmp_path / FILE)) == set(made[:3])
+    assert set(read_runs(tmp_path)) == set(made[:3])
     stopped = made.copy()
     ablation.make(tmp_path, None, 1, quiet)
     assert made[4:] == [key for key in ablation.asked() if key.stream in TINY and key not in stopped[:3]]
@@ -85,18 +86,20 @@ def test_a_run_that_is_there_is_not_made_again(
 
 
 def test_a_damaged_line_is_a_run_not_made(tmp_path: Path) -> None:
-    path, scores = tmp_path / FILE, Scores(90.0, 0.1, 0.02, 1.0)
-    runs: Runs = {Key("moons", variant, 100): scores for variant in THREE}
-    write_runs(path, runs)
-    assert read_runs(path) == runs
+    path, scores = tmp_path / FILE, AblationScores(90.0, 0.1, 0.02, 1.0)
+    runs: AblationRuns = {AblationKey("moons", variant, 100): scores for variant in THREE}
+    run_file(tmp_path).add(*({**key._asdict(), **asdict(each)} for key, each in runs.items()))
+    assert read_runs(tmp_path) == runs
     lines = path.read_text().splitlines()
     path.write_text("\n".join([lines[0], lines[1][:30], "[1]", lines[2]]))
-    assert list(read_runs(path)) == [sorted(runs)[0], sorted(runs)[2]]
+    assert list(read_runs(tmp_path)) == [sorted(runs)[0], sorted(runs)[2]]
     assert read_runs(tmp_path / "nothing") == {}
 
 
 def test_a_line_says_what_was_run_and_what_came_of_it(tmp_path: Path) -> None:
-    write_runs(tmp_path / FILE, {Key("moons", "all", 100): Scores(93.2, 0.17, 0.008, 1.3)})
+    run_file(tmp_path).add(
+        {**AblationKey("moons", "all", 100)._asdict(), **asdict(AblationScores(93.2, 0.17, 0.008, 1.3))}
+    )
     assert json.loads((tmp_path / FILE).read_text()) == {
         **{"stream": "moons", "variant": "all", "seed": 100},
         **{"accuracy": 93.2, "log_loss": 0.17, "calibration_error": 0.008, "cpu_seconds": 1.3},
@@ -104,16 +107,18 @@ def test_a_line_says_what_was_run_and_what_came_of_it(tmp_path: Path) -> None:
 
 
 def test_a_run_that_fails_stops_no_other(ablation: Ablation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def run(key: Key) -> Scores:
+    def run(key: AblationKey) -> AblationScores:
         if key.variant == "snapshots":
             raise FloatingPointError("overflow")
-        return Scores(90.0, 0.1, 0.02, 1.0)
+        return AblationScores(90.0, 0.1, 0.02, 1.0)
 
     monkeypatch.setattr(ensemble_ablation, "run", run)
     problems = ablation.make(tmp_path, None, 1, quiet)
     assert problems.left_out == {"nowhere": "no source has it"}
-    assert problems.failed == {Key(name, "snapshots", FIRST_SEED): "FloatingPointError: overflow" for name in TINY}
-    assert len(read_runs(tmp_path / FILE)) == 4
+    assert problems.failed == {
+        AblationKey(name, "snapshots", FIRST_SEED): "FloatingPointError: overflow" for name in TINY
+    }
+    assert len(read_runs(tmp_path)) == 4
 
 
 def test_rows_after_the_end_alone_are_scored_where_there_are_any() -> None:
@@ -132,7 +137,7 @@ def test_workers_make_the_runs_that_this_process_makes(tmp_path: Path) -> None:
     small = Ablation(("all", "member: network"), ("digits-by-class",), seeds=1)
     for workers in (1, 2):
         assert small.make(tmp_path / str(workers), None, workers, quiet).failed == {}
-    here, there = (read_runs(tmp_path / str(workers) / FILE) for workers in (1, 2))
+    here, there = (read_runs(tmp_path / str(workers)) for workers in (1, 2))
     assert here.keys() == there.keys() == set(small.asked())
     assert all(here[key].accuracy == there[key].accuracy for key in here)
 
@@ -140,12 +145,12 @@ def test_workers_make_the_runs_that_this_process_makes(tmp_path: Path) -> None:
 # --- the decision -----------------------------------------------------------------------------------------------------
 
 
-def with_changes(changes: dict[tuple[str, int], float], seconds: float = 1.0) -> Runs:
+def with_changes(changes: dict[tuple[str, int], float], seconds: float = 1.0) -> AblationRuns:
     """Pairs of runs: the whole learner is right in 90%, and a part less changes that by these points."""
-    runs: Runs = {}
+    runs: AblationRuns = {}
     for (stream, seed), change in changes.items():
-        runs[Key(stream, "all", seed)] = Scores(90.0, 0.30, 0.02, 2.0)
-        runs[Key(stream, "part", seed)] = Scores(90.0 + change, 0.32, 0.02, seconds)
+        runs[AblationKey(stream, "all", seed)] = AblationScores(90.0, 0.30, 0.02, 2.0)
+        runs[AblationKey(stream, "part", seed)] = AblationScores(90.0 + change, 0.32, 0.02, seconds)
     return runs
 
 
@@ -181,7 +186,7 @@ def test_the_rule_of_decision(changes: dict[tuple[str, int], float], verdict: st
 
 def test_pairs_with_the_same_answers_are_told_apart() -> None:
     runs = with_changes({("a", 1): 0.0, ("a", 2): 0.0, ("b", 1): 0.1})
-    runs[Key("a", "part", 1)] = runs[Key("a", "all", 1)]  # the others differ in accuracy or log loss
+    runs[AblationKey("a", "part", 1)] = runs[AblationKey("a", "all", 1)]  # the others differ in accuracy or log loss
     worth = worth_of("part", runs)
     assert worth is not None
     assert (worth.pairs, worth.affected) == (3, 2)
@@ -189,11 +194,11 @@ def test_pairs_with_the_same_answers_are_told_apart() -> None:
 
 def test_only_pairs_count() -> None:
     runs = with_changes({("a", 1): -0.2, ("b", 1): -0.4})
-    del runs[Key("a", "all", 1)]
+    del runs[AblationKey("a", "all", 1)]
     worth = worth_of("part", runs)
     assert worth is not None
     assert (worth.pairs, worth.change) == (1, pytest.approx(-0.4))
-    del runs[Key("b", "all", 1)]
+    del runs[AblationKey("b", "all", 1)]
     assert worth_of("part", runs) is None
 
 
@@ -215,7 +220,7 @@ def test_the_command_runs_once_and_prints_the_table(
     assert "names of numbers" in said.out
     assert "nowhere is left out: no source has it" in said.err
     assert "6/6 right without snapshots, seed 100: " in said.err
-    assert len(read_runs(tmp_path / FILE)) == 6
+    assert len(read_runs(tmp_path)) == 6
     monkeypatch.setattr(ensemble_ablation, "run", lambda key: pytest.fail(f"ran {key}"))
     assert reproduced(tmp_path, "--json") == 0
     data: dict[str, Any] = json.loads(capsys.readouterr().out)
@@ -238,7 +243,7 @@ def test_show_runs_and_writes_nothing(
 @pytest.mark.usefixtures("ablation")
 def test_a_part_of_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert reproduced(tmp_path, "--row", "snapshots", "--column", "right") == 0
-    assert list(read_runs(tmp_path / FILE)) == [Key("right", name, FIRST_SEED) for name in ("all", "snapshots")]
+    assert list(read_runs(tmp_path)) == [AblationKey("right", name, FIRST_SEED) for name in ("all", "snapshots")]
     capsys.readouterr()
     for wrong, said in (
         (("--row", "snapshot"), "ablation-ensemble has no row 'snapshot'"),
@@ -255,7 +260,7 @@ def test_a_part_of_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
 def test_a_failure_is_told_at_the_end(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def run(key: Key) -> Scores:
+    def run(key: AblationKey) -> AblationScores:
         raise MemoryError("all of it is taken")
 
     monkeypatch.setattr(ensemble_ablation, "run", run)

@@ -12,9 +12,10 @@ from hypothesis.extra.numpy import arrays
 from smartcl.data.spec import InputSpec
 from smartcl.learners.methods import build_learner
 from smartcl.network.mlp import MLP
-from smartcl.paper.datasets.simulated import Simulation, simulated_events
+from smartcl.paper.datasets.protocols import Simulation
+from smartcl.paper.datasets.simulated import simulated_events
 from smartcl.paper.experiments.feature_ranking import Career, careers, recovery, top_features
-from smartcl.paper.experiments.run import learn
+from smartcl.paper.experiments.task_run import learn
 
 few_scores = arrays(np.float64, st.integers(1, 12), elements=st.sampled_from([0.0, 0.5, 1.0, 2.0]))
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from smartcl.learners.methods import build_learner
-from smartcl.paper.datasets.registry import load_stream
+from smartcl.paper.datasets.dataset_registry import load_stream
 from smartcl.paper.experiments.keywords import KeywordNotes, KeywordStudy, feature_names, task_names
-from smartcl.paper.experiments.run import learn
-from smartcl.paper.experiments.spec import RunSpec
+from smartcl.paper.experiments.run_spec import RunSpec
+from smartcl.paper.experiments.task_run import learn
 
 QUICK = {"hidden": (8,), "iterations": 1}
 SPEC = RunSpec.of({**QUICK, "alpha": 0.1}, dataset="disjoint-digits", method="smart", memory="30 samples")

@@ -33,22 +33,25 @@ def test_entries_of_another_kind_make_no_result(name: str, value: Any) -> None:
     assert not is_result({"accuracy": 90.0, name: value})
 
 
-FILES = {
+#: What a line holds in the place of a run's accuracy, or a whole line that is none.
+LINES = {
     "empty": b"",
     "binary": b"\xff\x00\x80",
     "list": b"[]",
     "deep": b"[" * 100_000,
-    "texts": b'{"accuracy": "high"}',
-    "not a number": b'{"accuracy": NaN}',
-    "huge": b'{"accuracy": 1' + b"0" * 400 + b"}",
+    "texts": b'{"key": "KEY", "spec": {}, "accuracy": "high"}',
+    "no key": b'{"spec": {}, "accuracy": 1.0}',
+    "no spec": b'{"key": "KEY", "accuracy": 1.0}',
+    "not a number": b'{"key": "KEY", "spec": {}, "accuracy": NaN}',
+    "huge": b'{"key": "KEY", "spec": {}, "accuracy": 1' + b"0" * 400 + b"}",
 }
 
 
-@pytest.mark.parametrize("case", FILES)
-def test_a_damaged_file_is_a_run_not_made(case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = ResultFolder(tmp_path / "results").path(SPEC)
+@pytest.mark.parametrize("case", LINES)
+def test_a_damaged_line_is_a_run_not_made(case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = ResultFolder(tmp_path / "results").file(SPEC.dataset).path
     path.parent.mkdir(parents=True)
-    path.write_bytes(FILES[case])
+    path.write_bytes(LINES[case].replace(b"KEY", SPEC.key.encode()) + b"\n")
     where = ["--results", str(tmp_path / "results")]
     assert ResultFolder(tmp_path / "results").load(SPEC) is None
     assert call(["reproduce", "table1", "--show", "--json", "--seeds", "1", *where]) == 0
@@ -58,10 +61,10 @@ def test_a_damaged_file_is_a_run_not_made(case: str, tmp_path: Path, capsys: pyt
 
 
 def test_a_report_passes_over_what_it_cannot_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for spec, data in zip(TABLES["table1"].specs(1), FILES.values(), strict=False):
-        path = ResultFolder(tmp_path / "results").path(spec)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
+    specs = TABLES["table1"].specs(1)
+    lines = (data.replace(b"KEY", spec.key.encode()) for spec, data in zip(specs, LINES.values(), strict=False))
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results" / "disjoint-mnist.jsonl").write_bytes(b"\n".join(lines))
     assert call(["report", "--results", str(tmp_path / "results"), "--out", str(tmp_path / "report")]) == 0
     captured = capsys.readouterr()
     assert "(0 runs)" in captured.out

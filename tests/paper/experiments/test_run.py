@@ -10,11 +10,11 @@ import pytest
 import torch
 
 from smartcl.learners.methods import METHODS, build_learner
+from smartcl.paper.datasets.dataset_registry import DATASETS, load_stream, protocol_of
 from smartcl.paper.datasets.downloads import FetchError
-from smartcl.paper.datasets.registry import DATASETS, load_stream, protocol_of
-from smartcl.paper.experiments.run import learn, run
-from smartcl.paper.experiments.spec import RunSpec
-from smartcl.paper.experiments.table import EXACT_VALUES
+from smartcl.paper.experiments.run_spec import RunSpec
+from smartcl.paper.experiments.run_table import EXACT_VALUES
+from smartcl.paper.experiments.task_run import learn, run
 
 QUICK = {"hidden": (8,), "iterations": 1}
 
@@ -120,7 +120,7 @@ def test_the_tracker_knows_every_stored_sample(method, monkeypatch):
     exact = EXACT_VALUES if method == "smart" else {}
     learner = build_learner(method, stream.spec, "30 samples", 0, **QUICK, **exact)
     trackers = []
-    import smartcl.paper.experiments.run as module
+    import smartcl.paper.experiments.task_run as module
 
     original = module.MemoryTracker
     monkeypatch.setattr(module, "MemoryTracker", lambda s: trackers.append(original(s)) or trackers[0])

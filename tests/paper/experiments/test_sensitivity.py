@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from smartcl.paper.experiments.run_spec import RunSpec
+from smartcl.paper.experiments.run_table import EXACT_VALUES
 from smartcl.paper.experiments.sensitivity import sensitivity_points
-from smartcl.paper.experiments.spec import RunSpec
-from smartcl.paper.experiments.table import EXACT_VALUES
 
 
 def run(accuracy, method="smart", memory="300 samples", noise="none", **parameters):

@@ -15,8 +15,7 @@ from smartcl.errors import UnavailableError
 from smartcl.paper.datasets.stream_suite import SEEDS, SUITE, SuiteFile, stream_path, write_suite_file
 from smartcl.paper.experiments import prequential_run as runs
 from smartcl.paper.experiments.results import ResultFolder
-from smartcl.paper.experiments.run import run
-from smartcl.paper.experiments.spec import RunSpec
+from smartcl.paper.experiments.run_spec import RunSpec
 from smartcl.paper.experiments.streams import (
     MEMORY,
     SMART,
@@ -26,6 +25,7 @@ from smartcl.paper.experiments.streams import (
     over_time,
     streams_data,
 )
+from smartcl.paper.experiments.task_run import run
 from smartcl.paper.peers.names import PEERS
 from smartcl.paper.report.stream_grids import stream_grids
 from smartcl.paper.report.streams_figure import draw_streams
@@ -62,7 +62,7 @@ def test_a_peers_key_is_of_its_release_and_of_the_rows_learned():
 
 
 def test_the_peers_environment_installs_the_releases_that_keys_name():
-    pins = (ROOT / "constraints-peers.txt").read_text() + (ROOT / "constraints.txt").read_text()
+    pins = (ROOT / "constraints.txt").read_text()
     for peer in PEERS.values():
         assert "{}=={}\n".format(*peer.package) in pins
     assert f"River {PEERS['river-arf'].package[1]}" == SUITE["led"].maker
@@ -104,7 +104,7 @@ def test_the_command_says_it_once_before_any_run(tmp_path, data_dir, monkeypatch
         assert call([*arguments, *wanted, "--data", str(data_dir)]) == 1
         [line] = capsys.readouterr().err.splitlines()
         assert said in line
-    assert not list(tmp_path.rglob("*.json"))
+    assert not list(tmp_path.rglob("*.jsonl"))
 
 
 @pytest.fixture

@@ -8,14 +8,14 @@ from collections import Counter
 import pytest
 
 from smartcl.cli.app import call
-from smartcl.paper.experiments import results as results_module
 from smartcl.paper.experiments.catalogue import TABLES
 from smartcl.paper.experiments.engines.engine import attempt
 from smartcl.paper.experiments.paper_tables import memory
 from smartcl.paper.experiments.results import ResultFolder
-from smartcl.paper.experiments.spec import RunSpec
+from smartcl.paper.experiments.run_lines import RunLines
+from smartcl.paper.experiments.run_spec import RunSpec
+from smartcl.paper.experiments.run_table import Row, Table
 from smartcl.paper.experiments.sweep import missing, sweep
-from smartcl.paper.experiments.table import Row, Table
 from smartcl.paper.report.explanations import EXPLANATIONS
 
 QUICK = {"hidden": (8,), "iterations": 1}
@@ -58,7 +58,7 @@ def test_a_run_on_a_stand_in_is_saved_as_that_and_never_as_what_was_asked(tmp_pa
     failures = sweep([asked], results, Here(), work=lambda _: {"accuracy": 1.0, "spec": made.as_dict()})
     assert failures[asked] == "it learned from scikit-learn's digits, not from MNIST, and is saved as that"
     assert results.load(asked) is None
-    assert results.load(made) == {"accuracy": 1.0, "spec": made.as_dict()}
+    assert results.load(made) == {"key": made.key, "accuracy": 1.0, "spec": made.as_dict()}
 
 
 @pytest.mark.filterwarnings("always:scikit-learn")
@@ -77,7 +77,7 @@ def test_without_mnist_a_table_is_of_its_stand_in_throughout(tmp_path, capsys, m
             asked.extend(specs)
             return super().outcomes(work, specs)
 
-    monkeypatch.setattr("smartcl.paper.commands.reproduce.LocalEngine", lambda _: Counted())
+    monkeypatch.setattr("smartcl.paper.experiments.engines.local.LocalEngine", lambda _: Counted())
     for expected in (2, 2):
         assert call(["reproduce", "tiny", "--results", str(tmp_path), "--json"]) == 0
         captured = capsys.readouterr()
@@ -92,16 +92,22 @@ def test_without_mnist_a_table_is_of_its_stand_in_throughout(tmp_path, capsys, m
 
 
 class Parses:
-    """Counts how often each file is parsed."""
+    """Counts how often each file is parsed, by its content."""
 
     def __init__(self, monkeypatch) -> None:
         self.texts: Counter[bytes] = Counter()
-        original = results_module._parse
-        monkeypatch.setattr(results_module, "_parse", lambda text: self.texts.update([text]) or original(text))
+        original = RunLines._parse
+        monkeypatch.setattr(RunLines, "_parse", lambda lines, text: self.texts.update([text]) or original(lines, text))
 
 
 @pytest.mark.parametrize(
-    "command", [["reproduce", "small", "--paired"], ["reproduce", "small", "--show", "--json"], ["report"], ["results"]]
+    "command",
+    [
+        ["reproduce", "small", "--paired"],
+        ["reproduce", "small", "--show", "--json"],
+        ["report"],
+        ["report", "--markdown", "page.md"],
+    ],
 )
 def test_each_result_file_is_parsed_once(command, tmp_path, capsys, small_table, monkeypatch):
     results = ResultFolder(tmp_path / "results")
@@ -114,17 +120,16 @@ def test_each_result_file_is_parsed_once(command, tmp_path, capsys, small_table,
     monkeypatch.setitem(EXPLANATIONS, "small", "")
     parses = Parses(monkeypatch)
     assert call(command) == 0
-    assert set(parses.texts.values()) == {1}
-    assert len(parses.texts) == len(wanted)
+    assert list(parses.texts.values()) == [1]
 
 
 def test_a_file_that_changes_is_read_again(tmp_path, monkeypatch):
     results, parses = ResultFolder(tmp_path), Parses(monkeypatch)
     for accuracy in (1.0, 2.0):
         results.save(spec(0), {"accuracy": accuracy})
-        assert [results.load(spec(0)) for _ in range(3)] == [{"accuracy": accuracy}] * 3
+        assert [results.load(spec(0))["accuracy"] for _ in range(3)] == [accuracy] * 3
     assert parses.texts.total() == 2
-    results.path(spec(0)).unlink()
+    results.file("disjoint-digits").path.unlink()
     assert results.load(spec(0)) is None
 
 
@@ -133,14 +138,14 @@ def test_a_result_that_cannot_be_saved_is_a_failure_of_its_run_alone(tmp_path):
     failures = sweep([spec(0), spec(1)], results, Here(), work=lambda one: {"accuracy": [1.0, float("nan")][one.seed]})
     assert list(failures) == [spec(1)]
     assert failures[spec(1)].startswith("ValueError")
-    assert results.load(spec(0)) == {"accuracy": 1.0}
+    assert results.load(spec(0))["accuracy"] == 1.0
 
 
 def test_a_damaged_result_is_a_run_not_made(tmp_path):
     results = ResultFolder(tmp_path)
     results.save(spec(0), {"accuracy": 1.0})
-    assert results.load(spec(0)) == {"accuracy": 1.0}
-    results.path(spec(0)).write_text("{")
+    assert results.load(spec(0))["accuracy"] == 1.0
+    results.file("disjoint-digits").path.write_text("{")
     assert missing([spec(0)], results) == [spec(0)]
 
 
@@ -149,8 +154,8 @@ def test_saving_that_fails_leaves_the_old_result(tmp_path):
     results.save(spec(0), {"accuracy": 1.0})
     with pytest.raises(TypeError):
         results.save(spec(0), {"accuracy": object()})
-    assert results.load(spec(0)) == {"accuracy": 1.0}
-    assert len(list(results.path(spec(0)).parent.iterdir())) == 1
+    assert results.load(spec(0))["accuracy"] == 1.0
+    assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["disjoint-digits.jsonl"]
 
 
 @pytest.fixture
@@ -214,7 +219,7 @@ def test_failures_are_listed_after_the_table_and_are_no_mistake_of_the_arguments
     tmp_path, capsys, small_table, monkeypatch
 ):
     monkeypatch.setattr(
-        "smartcl.paper.commands.reproduce.sweep", lambda specs, *_: {specs[0]: "OSError: full", specs[1]: "why"}
+        "smartcl.paper.experiments.sweep.sweep", lambda specs, *_: {specs[0]: "OSError: full", specs[1]: "why"}
     )
     assert call(["reproduce", "small", "--results", str(tmp_path), "--json"]) == 1
     captured = capsys.readouterr()

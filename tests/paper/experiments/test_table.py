@@ -8,12 +8,12 @@ import pytest
 from scipy import stats
 
 from smartcl.cli.app import call
-from smartcl.paper.datasets.registry import DATASETS
+from smartcl.paper.datasets.dataset_registry import DATASETS
 from smartcl.paper.datasets.stream_suite import SUITE
 from smartcl.paper.experiments.catalogue import TABLES
 from smartcl.paper.experiments.paper_tables import memory
 from smartcl.paper.experiments.results import ResultFolder
-from smartcl.paper.experiments.table import Row, Table, own_rows, paired_differences
+from smartcl.paper.experiments.run_table import Row, Table, own_rows, paired_differences
 from smartcl.paper.experiments.unseen_tables import FRESH_TABLE
 from smartcl.paper.scores.intervals import paired_difference
 

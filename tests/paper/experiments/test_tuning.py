@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from smartcl.learners.methods import METHODS
+from smartcl.paper.datasets.dataset_registry import load_stream
 from smartcl.paper.datasets.digits import DigitImages
-from smartcl.paper.datasets.registry import load_stream
 from smartcl.paper.experiments.catalogue import TABLES
 from smartcl.paper.experiments.paper_tables import EVENT_STEPS, STRENGTHS, tuned_rows
 from smartcl.paper.experiments.results import ResultFolder

@@ -7,8 +7,8 @@ from typing import Any
 
 from smartcl.paper.experiments.catalogue import TABLES
 from smartcl.paper.experiments.results import ResultFolder
-from smartcl.paper.experiments.spec import RunSpec
-from smartcl.paper.experiments.table import EXACT_VALUES, Row
+from smartcl.paper.experiments.run_spec import RunSpec
+from smartcl.paper.experiments.run_table import EXACT_VALUES, Row
 
 MATRIX = [[99.0, 40.0], [81.0, 97.0]]
 

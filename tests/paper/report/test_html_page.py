@@ -16,9 +16,9 @@ from made_results import MATRIX, fill, made, row_of, save
 from smartcl.cli.app import call
 from smartcl.paper.experiments.catalogue import TABLES
 from smartcl.paper.experiments.results import ResultFolder
+from smartcl.paper.experiments.run_spec import RunSpec
+from smartcl.paper.experiments.run_table import EXACT_VALUES
 from smartcl.paper.experiments.sensitivity import ALONG_ALPHA, ALONG_BETA
-from smartcl.paper.experiments.spec import RunSpec
-from smartcl.paper.experiments.table import EXACT_VALUES
 from smartcl.paper.experiments.tuning import STRENGTH_RUNS
 from smartcl.paper.report.glance import speeds
 from smartcl.paper.report.html_page import write_report
@@ -221,15 +221,15 @@ def test_what_a_figure_alone_asks_for_is_listed_too(out):
     assert {line["row"] for line in lines if line["name"] == "figure-sensitivity"} == asked
 
 
-def test_files_of_other_defaults_and_damaged_files_are_left_out(results, tmp_path):
-    folder = results / "disjoint-mnist" / "er"
-    path = next(iter(folder.glob("*.json")))
-    (folder / "0123456789abcdef.json").write_text(path.read_text())
-    (folder / "fedcba9876543210.json").write_text(path.read_text()[:50])
+def test_runs_of_other_defaults_and_damaged_lines_are_left_out(results, tmp_path):
+    path = results / "disjoint-mnist.jsonl"
+    lines = path.read_text().splitlines()
+    other = json.dumps({**json.loads(lines[0]), "key": "0123456789abcdef"})
+    path.write_text("\n".join([*lines, other, lines[0][:50]]))
     report = write_report(results, tmp_path / "report")
     assert report.runs.stale == 2
     assert "2 runs in the folder had other defaults" in (tmp_path / "report" / "index.html").read_text()
-    assert len(report.runs.all) == len(list(results.rglob("*.json"))) - 2
+    assert len(report.runs.all) == sum(len(file.read_text().splitlines()) for file in results.glob("*.jsonl")) - 2
 
 
 def test_seeds_that_settings_were_chosen_by_are_not_looked_for_in_tables(results):

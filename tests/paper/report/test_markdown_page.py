@@ -10,8 +10,9 @@ from made_results import made, row_of, save
 
 from smartcl.cli.app import call
 from smartcl.paper.experiments.catalogue import TABLES
-from smartcl.paper.experiments.results import ResultFolder
-from smartcl.paper.experiments.spec import RunSpec
+from smartcl.paper.experiments.ensemble_ablation import FILE as ABLATION
+from smartcl.paper.experiments.results import ResultFolder, place_of
+from smartcl.paper.experiments.run_spec import RunSpec
 from smartcl.paper.report.explanations import EXPLANATIONS
 from smartcl.paper.report.loaded_runs import Runs
 from smartcl.paper.report.markdown_page import SHOWN, markdown_page
@@ -28,7 +29,7 @@ def test_a_cell_shows_ours_above_the_published(tmp_path):
     save(tmp_path, "table5", "GEM", "300", [89.0, 91.0])
     page = markdown_page(Runs(tmp_path))
     assert "| GEM | 90.00 ± 1.41 (2)<br>*88.93* |" in page
-    assert "table1" not in page
+    assert "## table1" not in page
 
 
 def test_the_page_reads_every_seed_that_is_there(tmp_path, capsys):
@@ -36,7 +37,7 @@ def test_the_page_reads_every_seed_that_is_there(tmp_path, capsys):
     for seed in (0, 17):
         spec = TABLES["table5"].spec(row_of("table5", "GEM"), "300", seed)
         ResultFolder(folder).save(spec, made(spec, 80.0 + seed))
-    assert call(["results", str(page), "--results", str(folder)]) == 0
+    assert call(["report", "--markdown", str(page), "--results", str(folder)]) == 0
     assert "| GEM | 88.50 ± 12.02 (2)<br>*88.93* |" in page.read_text()
 
 
@@ -52,11 +53,8 @@ def test_a_table_of_several_metrics_has_a_grid_for_each_and_its_explanation(tmp_
     section = page[page.index("## table4:") : page.index("## samples:")]
     assert [line.split("|")[1].strip() for line in section.splitlines() if "civil-brazil |" in line] == [
         "accuracy, %",
-        "balanced accuracy, %",
         "AUC",
-        "accuracy of",
     ]
-    assert "| smart − majority | -10.00 [-10.00, -10.00] (2) | – |" in section
     assert f"| smart | {fmean((0.52, 0.53)):.3f} ± 0.007 (2) | – |" in section
     assert "| logistic regression, offline | 0.511 ± 0.000 (2) | – |" in section
     assert "near chance" in section
@@ -66,8 +64,14 @@ def test_every_table_on_the_page_is_explained():
     assert {table.name for table in SHOWN} == EXPLANATIONS.keys()
 
 
-def test_every_result_file_belongs_to_its_spec():
-    for path in (ROOT / "results").rglob("*.json"):
-        spec = json.loads(path.read_text())["spec"]
-        assert spec["method"] == path.parent.name
-        assert RunSpec.of(spec.pop("parameters"), **spec).key == path.stem, f"stale: {path}"
+def test_every_committed_run_belongs_to_its_spec_and_stands_in_its_place():
+    assert not list((ROOT / "results").rglob("*.json"))
+    for path in (ROOT / "results").glob("*.jsonl"):
+        if path.name == ABLATION:
+            continue
+        lines = [json.loads(line) for line in path.read_text().splitlines()]
+        assert lines == sorted(lines, key=place_of)
+        for line in lines:
+            spec = line["spec"]
+            assert spec["dataset"] == path.stem
+            assert RunSpec.of(spec.pop("parameters"), **spec).key == line["key"], f"stale: {line['key']} in {path}"

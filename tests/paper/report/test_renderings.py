@@ -23,7 +23,7 @@ def row_of(table, method, **parameters):
 @pytest.fixture
 def no_runs(monkeypatch):
     """Of what is there, as if nothing were missing."""
-    monkeypatch.setattr("smartcl.paper.commands.reproduce.missing", lambda *_: [])
+    monkeypatch.setattr("smartcl.paper.commands.reproduce_command.missing", lambda *_: [])
 
 
 @pytest.mark.usefixtures("no_runs")

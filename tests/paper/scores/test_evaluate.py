@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from smartcl.paper.scores.evaluate import Scores, backward_transfer, forgetting
+from smartcl.paper.scores.task_scores import Scores, backward_transfer, forgetting
 
 matrices = st.integers(2, 6).flatmap(lambda n: arrays(np.float64, (n, n), elements=st.floats(0, 100)))
 

@@ -12,9 +12,10 @@ from smartcl.data.batch import Batch
 from smartcl.data.spec import InputSpec
 from smartcl.events.counts import UNKNOWN, count_table
 from smartcl.paper.datasets.corruption import NoiseModel
-from smartcl.paper.datasets.panel import Panel, PanelProtocol, panel_stream
+from smartcl.paper.datasets.panel import Panel, panel_stream
+from smartcl.paper.datasets.protocols import PanelProtocol
 from smartcl.paper.datasets.task_stream import Task, TaskStream
-from smartcl.paper.scores.references import base_rate, logistic_regression, majority
+from smartcl.paper.scores.reference_lines import base_rate, logistic_regression, majority
 
 SCALE, OFFSET = 0.5, 1.0
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import metrics
 
-from smartcl.paper.scores.stream_scores import accuracy_by_tenth, calibration_error, log_loss, stream_scores
+from smartcl.paper.scores.probability_scores import accuracy_by_tenth, calibration_error, log_loss, stream_scores
 
 
 def made_answers(rows: int, classes: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

@@ -12,7 +12,7 @@ from smartcl.data.batch import Bools
 from smartcl.learners.ensemble.calibration import Calibration
 from smartcl.learners.ensemble.drift import Change, DriftWatch
 from smartcl.learners.ensemble.rows import Doubles, Floats
-from smartcl.learners.ensemble.settings import AFTER_JUMP, BATCH_ROWS, LOOK_COUNTS, LOOK_ROWS, RARE, SURE, WORTH
+from smartcl.learners.ensemble.settings import AFTER_JUMP, BATCH_ROWS, LOOK_ROWS, RARE, SMALL_SHARE, SURE, WORTH
 from smartcl.learners.ensemble.weighting import Answered, Weights, newest
 from smartcl.saved import Saved
 
@@ -86,7 +86,7 @@ class Evidence:
 
     def looked_back(self, past: Answered, other_inputs: bool) -> Evidence:
         """With answers to held-out rows: those of absent classes count, or all if the inputs are of another kind."""
-        familiar = 0.0 if other_inputs else min(1.0, self.familiar + LOOK_COUNTS)
+        familiar = 0.0 if other_inputs else min(1.0, self.familiar + SMALL_SHARE)
         away = self.stay_away[past.y]
         weight = past.weight if familiar < 0.5 else np.where(away, past.weight, np.float32(0))
         coverage = min(familiar, 1 - float(away.mean()))

@@ -16,7 +16,7 @@ from smartcl.learners.ensemble.recent import learnable
 from smartcl.learners.ensemble.rows import Floats, Samples, View
 from smartcl.learners.ensemble.settings import LATER, LONG_ROWS, SETTLED_ROWS, WIDE
 from smartcl.learners.learner import Learner
-from smartcl.learners.weights import weighted
+from smartcl.learners.weights import Labelled
 from smartcl.saved import Saved
 
 
@@ -60,7 +60,7 @@ class NetworkMember:
         learner.model = self.learner.model.copy()
         weight = None if new.weight is None else torch.from_numpy(new.weight)
         with learner.model.drawing(past.rng):
-            learner.learn(weighted((new.rows.prepared, torch.from_numpy(new.y)), weight, None), None)
+            learner.learn(Labelled(new.rows.prepared, torch.from_numpy(new.y), weight), None)
             learner.model.settle(past.rng)
         if not all(bool(value.detach().sum().isfinite()) for value in learner.model.moved()):
             learner.model.begin_anew(past.rng)

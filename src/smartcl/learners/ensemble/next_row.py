@@ -18,12 +18,14 @@ from smartcl.data.batch import Ints
 from smartcl.learners.ensemble.calibration import Calibration
 from smartcl.learners.ensemble.member import Recent, log_shares, log_softmax
 from smartcl.learners.ensemble.rows import Doubles, Floats, Samples
-from smartcl.learners.ensemble.settings import BATCH_ROWS, LOOK_ROWS, NEAREST, NEXT_FORGETTING, SHARPNESS
+from smartcl.learners.ensemble.settings import BATCH_ROWS, LOOK_ROWS, NEAREST, NEIGHBOUR_ROWS, SHARPNESS
 from smartcl.learners.ensemble.weighting import Answered, Weights, newest
 from smartcl.saved import Saved
 
 #: What is weighed: the pool of all members, and the four that know every row.
 EXPERTS = 1 + len(NEAREST) + 2
+#: What a row leaves of those before it in the regression.
+LEFT = 1 - 1 / min(NEIGHBOUR_ROWS)
 #: The rows of which the nearest are looked for.
 NEAR_ROWS = max(rows for _, rows in NEAREST)
 
@@ -42,11 +44,11 @@ class Regression:
     def after(self, row: Doubles, label: int, weight: float = 1.0) -> Regression:
         """With this row counted in, and all before it counting a little less."""
         gained = self.inverse @ row
-        surprise = NEXT_FORGETTING / weight + row @ gained
+        surprise = LEFT / weight + row @ gained
         residual = -(row @ self.weights)
         residual[label] += 1.0
         gain = gained[:, None] / surprise
-        return Regression(self.weights + gain * residual, (self.inverse - gain * gained) / NEXT_FORGETTING)
+        return Regression(self.weights + gain * residual, (self.inverse - gain * gained) / LEFT)
 
     def widened(self, n_classes: int) -> Regression:
         return replace(self, weights=np.pad(self.weights, ((0, 0), (0, n_classes - self.weights.shape[1]))))
@@ -79,8 +81,8 @@ class RecentSums:
         return cls(np.eye(1 + columns), np.zeros((1 + columns, n_classes)))
 
     def after(self, rows: Doubles, y: Ints, weight: NDArray[Any]) -> RecentSums:
-        left = NEXT_FORGETTING ** len(y)
-        weighed = rows * (weight * NEXT_FORGETTING ** np.arange(len(y) - 1, -1, -1))[:, None]
+        left = LEFT ** len(y)
+        weighed = rows * (weight * LEFT ** np.arange(len(y) - 1, -1, -1))[:, None]
         second = left * self.second + weighed.T @ rows + (1 - left) * np.eye(len(self.second))
         return RecentSums(second, left * self.products + weighed.T @ np.eye(self.products.shape[1])[y])
 

@@ -30,7 +30,9 @@ LONG_ROWS = 5000
 LEAST = 0.01
 #: Errors and classes rarer than this are as good as none.
 RARE = 0.02
-#: A share this small counts for little: of the weights, of the memory's room.
+#: A share this small counts for little: of the weights, of the memory's room. A look that finds the inputs of the past
+#: again counts for so much; five make them familiar again: a single look is wrong too often (one in four on images with
+#: half of the labels wrong).
 SMALL_SHARE = 0.1
 #: Standard errors from which a difference is sure.
 SURE = 3.0
@@ -83,10 +85,10 @@ NEIGHBOUR_ROWS = (100, 500, 2000)
 
 # --- the next row (next_row.py) ---------------------------------------------------------------------------------------
 
-#: Nearest neighbours for the very next row, and of how many newest rows; what a row leaves of those before it in the
-#: regression: a memory of 100 rows. Row by row, on 10,000 rows of covtype and 8,000 of moving_squares, each adds 0.1 to
-#: 0.5 to the pool with one of them.
-NEAREST, NEXT_FORGETTING = ((3, 50), (1, 10)), 0.99
+#: Nearest neighbours for the very next row, and of how many newest rows. Row by row, on 10,000 rows of covtype and
+#: 8,000 of moving_squares, each adds 0.1 to 0.5 to the pool with the other alone. The regression remembers as many rows
+#: as the smallest of ``NEIGHBOUR_ROWS``.
+NEAREST = ((3, 50), (1, 10))
 
 # --- trees (trees.py) -------------------------------------------------------------------------------------------------
 
@@ -116,9 +118,6 @@ SNAPSHOTS = 2
 #: The share of rows that are held out of learning, to judge the past by. 0.02 gave the same within 0.3 on three
 #: development streams, one seed.
 HELD_OUT_SHARE = 0.03
-#: A look that finds the inputs of the past again counts for so much; five make them familiar again. A single look is
-#: wrong too often (one in four on images with half of the labels wrong).
-LOOK_COUNTS = 0.1
 
 # --- members that rest (network.py, trees.py) -------------------------------------------------------------------------
 

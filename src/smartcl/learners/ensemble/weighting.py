@@ -95,7 +95,8 @@ class Weights:
         return softmax(self._scores(logs))
 
     def _scores(self, logs: Floats) -> Doubles:
-        return np.tensordot(logs, self.experts, axes=(1, 0)) + self.classes
+        found: Doubles = self.experts @ logs + self.classes
+        return found
 
     def fitted(self, answered: Answered) -> Weights:
         """One Newton step towards the weights that explain these answers best.

@@ -1,4 +1,4 @@
-"""What a sleeping row misses, in closed form: the pushes of stale momentum, and the average that follows them.
+"""Closed forms of the Adam steps that a row has missed: stale momentum, and the average that follows it.
 
 Without a new gradient, Adam's step ``t = last + k`` moves a weight by ``lr · ρ^k · b(t) · m/√v``, where ``m`` and ``v``
 are the moments at the last touch, ``ρ = β1/√β2`` and ``b(t) = √(1 − β2^t)/(1 − β1^t)``. Only ``b`` depends on when, so
@@ -16,7 +16,7 @@ import torch
 
 from smartcl.network.adam_step import AdamConstants, Betas
 
-#: Steps between two looks of an average at the weights.
+#: Steps between two readings of the weights by their average.
 AVERAGE_EVERY = 4
 
 
@@ -76,19 +76,19 @@ def log_kept(decay: float, last: torch.Tensor, now: int) -> torch.Tensor:
 def trails(
     decay: float, betas: Betas, last: torch.Tensor, now: int, fades_after: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """How an average follows weights that move while they sleep.
+    """How an average follows weights that move while their row is idle.
 
     ``average ← kept·average + (1 − kept)·weight + momentum·path + shrinkage·direction``: it still remembers where
     stale momentum had not yet pushed (``path``: all of that push), and the length per step that the group lasso took
     since, until the row was gone (``fades_after`` steps). With ``d`` for one step's decay, the sums
     ``Σ_k (1−d) d^{s−k} (ρ^k − ρ^s)`` and ``Σ_k (1−d) d^{s−k} (s−k)`` over ``s`` steps.
     """
-    slept, rho = (now - last).double(), fading(betas)
+    missed, rho = (now - last).double(), fading(betas)
     log_share = log_kept(decay, last, now)
     kept = log_share.exp()
-    d = torch.where(slept > 0, (log_share / slept.clamp(min=1)).exp(), 0.5)
-    momentum = (1 - d) * rho * (kept - rho**slept) / (d - rho) - (1 - kept) * rho**slept
-    alive = torch.minimum(slept, fades_after)
-    shrinkage = d ** (slept - alive) * (d * (1 - d**alive) / (1 - d) - alive * d**alive)
+    d = torch.where(missed > 0, (log_share / missed.clamp(min=1)).exp(), 0.5)
+    momentum = (1 - d) * rho * (kept - rho**missed) / (d - rho) - (1 - kept) * rho**missed
+    alive = torch.minimum(missed, fades_after)
+    shrinkage = d ** (missed - alive) * (d * (1 - d**alive) / (1 - d) - alive * d**alive)
     ahead = pushes_ahead(betas)
     return kept, momentum * ahead[last.clamp(max=len(ahead) - 1)], shrinkage

@@ -1,4 +1,4 @@
-"""How far a sweep is: a bar for a person at a terminal, a line for each run in a log."""
+"""Progress of a sweep: a bar for a person at a terminal, a line for each run in a log."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rich.progress import BarColumn, Progress, TextColumn
 from rich.table import Column
 
 from smartcl.paper.experiments.engines.engine import Outcome
-from smartcl.paper.experiments.spec import RunSpec
+from smartcl.paper.experiments.run_spec import RunSpec
 from smartcl.paper.experiments.sweep import Finished
 
 

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from smartcl.data.batch import Ints
 from smartcl.paper.datasets.corruption import NoiseModel
 from smartcl.paper.datasets.downloads import FetchError, cache_folder
-from smartcl.paper.datasets.image_classes import ClassProtocol, LabelledImages, class_stream
+from smartcl.paper.datasets.image_classes import LabelledImages, class_stream
+from smartcl.paper.datasets.protocols import CIFAR_10, CIFAR_100, TEN, TWO, ClassProtocol
 from smartcl.paper.datasets.task_stream import TaskStream
 
 SHAPE = (3, 32, 32)
@@ -35,7 +36,7 @@ class Release:
 
 
 CIFAR10 = Release(
-    "CIFAR-10",
+    CIFAR_10,
     "cifar-10-batches-bin",
     tuple(f"data_batch_{number}.bin" for number in range(1, 6)),
     ("test_batch.bin",),
@@ -44,7 +45,7 @@ CIFAR10 = Release(
     names="batches.meta.txt",
 )
 CIFAR100 = Release(
-    "CIFAR-100",
+    CIFAR_100,
     "cifar-100-binary",
     ("train.bin",),
     ("test.bin",),
@@ -52,9 +53,6 @@ CIFAR100 = Release(
     n_classes=100,
     names="fine_label_names.txt",
 )
-
-#: CIFAR-10 two classes at a time, and CIFAR-100 ten.
-TWO, TEN = ClassProtocol(classes_per_task=2), ClassProtocol(classes_per_task=10)
 
 
 def class_cifar10(

@@ -23,16 +23,13 @@ from smartcl.events.counts import UNKNOWN, Csr, count_table
 from smartcl.paper.datasets.corruption import NoiseModel
 from smartcl.paper.datasets.downloads import FetchError, cache_folder
 from smartcl.paper.datasets.mat import cells, numeric, read_mat, texts
-from smartcl.paper.datasets.panel import Panel, PanelProtocol, panel_stream
+from smartcl.paper.datasets.panel import Panel, panel_stream
+from smartcl.paper.datasets.protocols import CIVIL, PAPER, SIBLING, PanelProtocol
 from smartcl.paper.datasets.task_stream import TaskStream
 
-COUNTRIES = ("Brazil", "Colombia", "Mexico", "Paraguay", "Venezuela")
 FOLDER = "civil-unrest"
-#: The two releases. Results are kept of the sibling: the paper's own cannot be had.
-PAPER, SIBLING = "paper's release", "event-subtype release"
 #: The sibling's label of a day that no event follows.
 NO_EVENT = 1
-PROTOCOL = PanelProtocol(train_share=0.6, least_train=15, least_test=8)
 PUBLISHED = (
     "the paper's files are on the dataset page of the Emory group "
     "(cs.emory.edu/~lzhao41, Civil Unrest Twitter Data), their sibling is the AAAI-19 event-subtype release of the "
@@ -45,7 +42,7 @@ def civil_unrest(
     data_dir: Path | str | None = None,
     seed: int = 0,
     noise: NoiseModel | str | None = None,
-    protocol: PanelProtocol = PROTOCOL,
+    protocol: PanelProtocol = CIVIL,
 ) -> TaskStream:
     """A country's cities one after the other, 300 balanced samples each, in batches of 50.
 

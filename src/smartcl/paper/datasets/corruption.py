@@ -15,10 +15,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from smartcl.data.batch import Ints
+if TYPE_CHECKING:
+    from smartcl.data.batch import Ints
+
 
 #: Those that act on all classes, before tasks are cut.
 MISPLACING = ("foreign", "foreign-skewed")

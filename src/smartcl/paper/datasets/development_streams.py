@@ -14,13 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from smartcl.data.batch import Doubles, Ints
 from smartcl.paper.datasets.corruption import redraw_label
 from smartcl.paper.datasets.digits import load_digit_images
 from smartcl.paper.datasets.mnist import load_mnist
 from smartcl.paper.datasets.real_streams import load_real_stream
 
-Labels = NDArray[np.int64]
-Doubles = NDArray[np.float64]
 Sparse = sparse.csr_array[Any, tuple[int, int]]
 
 #: No table uses this seed or a larger one.
@@ -52,14 +51,14 @@ class DevelopmentStream:
     """
 
     X: Any
-    y: Labels
-    taught: Labels
+    y: Ints
+    taught: Ints
     classes: int
     learned: int
     memory: str = MEMORY
 
     @classmethod
-    def of(cls, X: Any, y: NDArray[Any], taught: Labels | None = None, learned: int | None = None) -> DevelopmentStream:
+    def of(cls, X: Any, y: NDArray[Any], taught: Ints | None = None, learned: int | None = None) -> DevelopmentStream:
         """Labels are numbers from 0 on; what is learned is clean, and all of it, unless something else is said."""
         y = y.astype(np.int64)
         X = X if X.dtype == np.uint8 else X.astype(np.float32)
@@ -137,7 +136,7 @@ def axis_parallel_rules(seed: int) -> DevelopmentStream:
     return DevelopmentStream.of(X, np.concatenate([tree_labels(rng, X[:half]), tree_labels(rng, X[half:])]))
 
 
-def tree_labels(rng: np.random.Generator, X: Doubles, depth: int = 5, classes: int = 3) -> Labels:
+def tree_labels(rng: np.random.Generator, X: Doubles, depth: int = 5, classes: int = 3) -> Ints:
     """What a random tree says of these rows; each class has about as many leaves as another."""
     column = rng.integers(X.shape[1], size=2**depth - 1)
     threshold = rng.uniform(0.25, 0.75, size=2**depth - 1)
@@ -145,7 +144,7 @@ def tree_labels(rng: np.random.Generator, X: Doubles, depth: int = 5, classes: i
     node = np.zeros(len(X), np.int64)
     for _ in range(depth):
         node = 2 * node + 1 + (X[np.arange(len(X)), column[node]] > threshold[node])
-    found: Labels = leaves[node - (2**depth - 1)]
+    found: Ints = leaves[node - (2**depth - 1)]
     return found
 
 
@@ -181,7 +180,7 @@ def by_class(X: NDArray[Any], y: NDArray[Any]) -> DevelopmentStream:
 # --- one concept ------------------------------------------------------------------------------------------------------
 
 
-def classification(seed: int, rows: int, columns: int, **settings: Any) -> tuple[Doubles, Labels]:
+def classification(seed: int, rows: int, columns: int, **settings: Any) -> tuple[Doubles, Ints]:
     """Clusters of scikit-learn."""
     from sklearn.datasets import make_classification  # it takes a second to import
 

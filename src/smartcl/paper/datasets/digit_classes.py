@@ -9,14 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from smartcl.paper.datasets.corruption import NoiseModel
-from smartcl.paper.datasets.digit_pairs import DISJOINT, SMALL, DigitProtocol, disjoint_digits, disjoint_mnist
+from smartcl.paper.datasets.digit_pairs import disjoint_digits, disjoint_mnist
 from smartcl.paper.datasets.digits import N_DIGITS
+from smartcl.paper.datasets.protocols import LONG, SMALL, DigitProtocol
 from smartcl.paper.datasets.task_stream import Task, TaskStream
-
-#: All images, in batches of 50.
-LONG = replace(DISJOINT, samples_per_task=None)
-#: Ten thousand images.
-SHORT = replace(DISJOINT, samples_per_task=2000)
 
 
 def class_mnist(

@@ -1,10 +1,10 @@
-"""The ten digits in one world after the other: each task shows them all, with pixels in another order, or turned."""
+"""The ten digits in one domain after the other: each task shows them all, with pixels in another order, or turned."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
 
@@ -16,28 +16,18 @@ from scipy import ndimage
 from smartcl.data.batch import Batch
 from smartcl.data.spec import InputSpec
 from smartcl.paper.datasets.corruption import NoiseModel, corrupt
-from smartcl.paper.datasets.digit_pairs import MNIST, SMALL, DigitProtocol, check_seed, hold_out, mnist_or_digits
+from smartcl.paper.datasets.digit_pairs import check_seed, hold_out, mnist_or_digits
 from smartcl.paper.datasets.digits import N_DIGITS, DigitImages
+from smartcl.paper.datasets.protocols import DOMAINS, MNIST, SMALL, DomainProtocol
 from smartcl.paper.datasets.task_stream import CORRUPT, SAMPLE, Task, TaskStream
 
 Pixels: TypeAlias = NDArray[np.uint8]
 
-#: What becomes of images in the world of this number.
+#: What becomes of images in the domain of this number.
 World: TypeAlias = Callable[[Pixels, int], Pixels]
 
-#: The angle, in degrees, that the worlds of ``rotated-mnist`` are spread over.
+#: The angle, in degrees, that the domains of ``rotated-mnist`` are spread over.
 HALF_TURN = 180.0
-
-
-@dataclass(frozen=True)
-class DomainProtocol(DigitProtocol):
-    """As ``DigitProtocol``, for so many worlds."""
-
-    worlds: int = 10
-
-
-#: Ten worlds of a thousand images each, seen once in batches of 50.
-DOMAINS = DomainProtocol(samples_per_task=1000, batch_size=50)
 
 
 def permuted_mnist(
@@ -46,7 +36,7 @@ def permuted_mnist(
     data_dir: Path | str | None = None,
     protocol: DomainProtocol = DOMAINS,
 ) -> TaskStream:
-    """In each world but the first, pixels are in another order, drawn from the seed; without MNIST as elsewhere."""
+    """In each domain but the first, pixels are in another order, drawn from the seed; without MNIST as elsewhere."""
 
     def permuted(x: Pixels, world: int) -> Pixels:
         order = np.random.default_rng([seed, world]).permutation(x.shape[1]) if world else np.arange(x.shape[1])
@@ -61,7 +51,7 @@ def rotated_mnist(
     data_dir: Path | str | None = None,
     protocol: DomainProtocol = DOMAINS,
 ) -> TaskStream:
-    """Each world is turned further than the one before, all together by less than half a turn."""
+    """Each domain is turned further than the one before, all together by less than half a turn."""
     return _domains(
         "rotated", lambda x, w: rotated(x, HALF_TURN * w / protocol.worlds), seed, noise, data_dir, protocol
     )
@@ -101,7 +91,7 @@ def _domains(
 def domain_tasks(
     images: DigitImages, shown: World, protocol: DomainProtocol, seed: int, noise: NoiseModel
 ) -> tuple[Task, ...]:
-    """One task for each world: random images of all digits, and all test images, as they are shown there."""
+    """One task for each domain: random images of all digits, and all test images, as they are shown there."""
     held_out = hold_out(images.train_y, protocol.validation, seed)
     pool = np.flatnonzero(~held_out)
     test_x, test_y = images.test_x, images.test_y

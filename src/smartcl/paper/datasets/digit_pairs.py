@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,48 +18,13 @@ from numpy.typing import NDArray
 from smartcl.data.batch import Batch, Bools, Ints
 from smartcl.data.spec import InputSpec
 from smartcl.paper.datasets.corruption import NoiseModel, corrupt, misplace
-from smartcl.paper.datasets.digits import N_DIGITS, SKLEARN_DIGITS, DigitImages, load_digit_images
+from smartcl.paper.datasets.digits import N_DIGITS, DigitImages, load_digit_images
 from smartcl.paper.datasets.downloads import FetchError
 from smartcl.paper.datasets.mnist import load_mnist
+from smartcl.paper.datasets.protocols import DISJOINT, MNIST, SKLEARN_DIGITS, SMALL, SPLIT, DigitProtocol
 from smartcl.paper.datasets.task_stream import CORRUPT, HOLD_OUT, MISPLACE, SAMPLE, Task, TaskStream
 
 N_PAIRS = N_DIGITS // 2
-MNIST = "MNIST"
-
-
-@dataclass(frozen=True)
-class DigitProtocol:
-    """How digit images become a stream: how many a task has (None for all), and how it is cut into batches.
-
-    Images get a black margin of ``padding`` pixels, and a pixel in 0..1 is normalised by the mean and deviation given.
-    ``validation`` holds out that share of each task's training images, clean, as the test set.
-
-    >>> DigitProtocol(samples_per_task=0, batch_size=50)
-    Traceback (most recent call last):
-    ValueError: samples_per_task must be at least 1, got 0
-    """
-
-    samples_per_task: int | None
-    batch_size: int
-    epochs: int = 1
-    padding: int = 0
-    pixel_mean: float = 0.0
-    pixel_std: float = 1.0
-    validation: float = 0.0
-
-    def __post_init__(self) -> None:
-        if self.samples_per_task is not None and self.samples_per_task < 1:
-            raise ValueError(f"samples_per_task must be at least 1, got {self.samples_per_task}")
-        if not 0 <= self.validation < 1:
-            raise ValueError(f"validation must be a share in [0, 1), got {self.validation}")
-
-
-#: Tables 1, 2 and 5.
-DISJOINT = DigitProtocol(samples_per_task=1000, batch_size=50)
-#: The same on scikit-learn's digits: as many images as every task has, also after foreign noise.
-SMALL = replace(DISJOINT, samples_per_task=200)
-#: Table 3, with the margin and the rounded mean and deviation of Hsu et al. (2018).
-SPLIT = DigitProtocol(None, batch_size=128, epochs=4, padding=2, pixel_mean=0.1, pixel_std=0.2752)
 
 
 def disjoint_mnist(

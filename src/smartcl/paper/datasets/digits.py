@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smartcl.data.batch import Ints
+from smartcl.paper.datasets.protocols import SKLEARN_DIGITS
 
 N_DIGITS = 10
 #: In scikit-learn's set every fifth image of a digit is for testing.
 TEST_STRIDE = 5
-SKLEARN_DIGITS = "scikit-learn's digits"
 
 
 @dataclass(frozen=True)

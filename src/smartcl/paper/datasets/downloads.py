@@ -1,4 +1,4 @@
-"""Files from elsewhere: whole and checksummed under their name in the cache, or not there at all.
+"""Downloads: a file is in the cache whole, with its checksum, or not at all.
 
 Why not pooch (1.9): a name look-up that hangs outlasts its timeout (20 s where 2 s were asked), it knows one address a
 file, and it can check a packed file but not what comes out of it, which is what MNIST's sources have in common.
@@ -21,8 +21,8 @@ from typing import Protocol
 from urllib.error import URLError
 from urllib.request import urlopen
 
+from smartcl.atomic import write_file
 from smartcl.errors import UnavailableError
-from smartcl.persistence import write_file
 
 CHUNK_NBYTES = 1 << 16
 
@@ -171,7 +171,7 @@ def open_url(url: str, timeout: float) -> HTTPResponse:
 
 
 def _discard(answer: Future[HTTPResponse]) -> None:
-    """Close an answer nobody waits for any more; an HTTP error holds a connection too."""
+    """Close an answer that comes too late; an HTTP error holds a connection too."""
     outcome = answer.exception() or answer.result()
     if hasattr(outcome, "close"):
         outcome.close()

@@ -7,15 +7,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from smartcl.paper.datasets.corruption import NoiseModel
-from smartcl.paper.datasets.digit_classes import LONG, digits_for_labels
-from smartcl.paper.datasets.digit_pairs import DISJOINT, DigitProtocol, pair_stream
+from smartcl.paper.datasets.digit_classes import digits_for_labels
+from smartcl.paper.datasets.digit_pairs import pair_stream
 from smartcl.paper.datasets.digits import DigitImages
 from smartcl.paper.datasets.downloads import DownloadProgress, cache_folder, gunzip, store
-from smartcl.paper.datasets.idx_files import Source, complete, from_local_copy, from_mirror, read_images
+from smartcl.paper.datasets.idx_files import ImageSource, complete, from_local_copy, from_mirror, read_images
 from smartcl.paper.datasets.packages import debian_files, tar_member
+from smartcl.paper.datasets.protocols import DISJOINT, FASHION, LONG, DigitProtocol
 from smartcl.paper.datasets.task_stream import TaskStream
-
-FASHION = "Fashion-MNIST"
 
 #: The four files and the MD5 of each, unpacked.
 FILES = {
@@ -38,9 +37,9 @@ def load_fashion(data_dir: Path | str | None = None, *, progress: DownloadProgre
     return read_images(folder, FILES, "fashion", complete(FASHION, folder, FILES, sources(), progress))
 
 
-def sources() -> dict[str, Source]:
+def sources() -> dict[str, ImageSource]:
     """The sources by name, in the order they are tried."""
-    mirrors: dict[str, Source] = {url: partial(from_mirror, url, FILES) for url in MIRRORS}
+    mirrors: dict[str, ImageSource] = {url: partial(from_mirror, url, FILES) for url in MIRRORS}
     local = partial(from_local_copy, FILES, (*LOCAL_FOLDERS, INSTALLED))
     return {"local copy": local, f"Debian package {DEBIAN_PACKAGE}": from_debian, **mirrors}
 

@@ -15,14 +15,11 @@ from smartcl.events.counts import UNKNOWN, count_table
 from smartcl.paper.datasets.corruption import NoiseModel
 from smartcl.paper.datasets.downloads import FetchError, cache_folder
 from smartcl.paper.datasets.mat import numeric, read_mat
-from smartcl.paper.datasets.panel import Panel, PanelProtocol, panel_stream
+from smartcl.paper.datasets.panel import Panel, panel_stream
+from smartcl.paper.datasets.protocols import FLU, FLU_RELEASE, SEASONS, PanelProtocol
 from smartcl.paper.datasets.task_stream import TaskStream
 
-#: The seasons there are, by the first year that names their stream.
-SEASONS = {"2011": "2011-2012", "2013": "2013-2014"}
 FOLDER = "flu"
-SOURCE = "AAAI-19 release"
-PROTOCOL = PanelProtocol(train_share=0.5, least_train=50, least_test=30)
 MISSING, LOWEST, HIGHEST = 0, 1, 10
 
 
@@ -31,7 +28,7 @@ def flu(
     data_dir: Path | str | None = None,
     seed: int = 0,
     noise: NoiseModel | str | None = None,
-    protocol: PanelProtocol = PROTOCOL,
+    protocol: PanelProtocol = FLU,
 ) -> TaskStream:
     """The states one after the other in ``"2011"`` (to 2012) or ``"2013"`` (to 2014), 300 balanced samples each.
 
@@ -55,7 +52,7 @@ def flu(
         panel = flu_panel(data["X"], data["Y"])
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
-    return panel_stream(f"flu-{years}", panel, protocol, seed, model, SOURCE)
+    return panel_stream(f"flu-{years}", panel, protocol, seed, model, FLU_RELEASE)
 
 
 def flu_panel(X: Any, Y: Any) -> Panel:

@@ -32,11 +32,15 @@ UNSIGNED_BYTE = 0x08
 Checksums: TypeAlias = Mapping[str, str]
 
 #: Puts the named files into the folder, or raises FetchError.
-Source: TypeAlias = Callable[[Path, list[str], DownloadProgress], None]
+ImageSource: TypeAlias = Callable[[Path, list[str], DownloadProgress], None]
 
 
 def complete(
-    title: str, folder: Path, files: Checksums, sources: Mapping[str, Source], progress: DownloadProgress | None = None
+    title: str,
+    folder: Path,
+    files: Checksums,
+    sources: Mapping[str, ImageSource],
+    progress: DownloadProgress | None = None,
 ) -> str:
     """Have the four intact files in ``folder``; says which source completed them."""
     missing = [name for name, md5 in files.items() if not is_intact(folder / name, md5)]

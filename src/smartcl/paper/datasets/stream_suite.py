@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from smartcl.atomic import write_file
 from smartcl.errors import UnavailableError
 from smartcl.paper.datasets.downloads import cache_folder
-from smartcl.persistence import write_file
 
 #: The table's, from 0 on.
 SEEDS = 5
@@ -53,7 +53,7 @@ SUITE: dict[str, SuiteStream] = {
 
 @dataclass(frozen=True)
 class SuiteFile:
-    """A stream as it lies in its file: rows and labels for each seed, or the same for all, and where the world changes.
+    """A stream as it lies in its file: rows and labels by seed, or the same for all, and where the concept changes.
 
     A stream that changes all along is ``gradual`` and names no rows.
     """

@@ -8,22 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from smartcl.paper.experiments.default_tables import CLASSES_TABLE, DEFAULT_TABLE
-from smartcl.paper.experiments.ensemble_ablation import Ablation
 from smartcl.paper.experiments.keywords import KEYWORD_RUNS, keyword_data
 from smartcl.paper.experiments.own_tables import OWN_TABLES
 from smartcl.paper.experiments.paper_tables import PAPER_TABLES
 from smartcl.paper.experiments.precision_runs import BYTES_RUNS, PRECISION_TABLE, bytes_data
 from smartcl.paper.experiments.results import ResultFolder
+from smartcl.paper.experiments.run_table import Counted, Table, paired_differences, results_of
 from smartcl.paper.experiments.samples_held import HELD_RUNS, samples_data
 from smartcl.paper.experiments.sensitivity import ALONG_ALPHA, ALONG_BETA, sensitivity_data
 from smartcl.paper.experiments.streams import STREAM_RUNS, streams_data
-from smartcl.paper.experiments.table import Counted, Table, paired_differences, results_of
 from smartcl.paper.experiments.theory import THEORY_RUNS, theory_data
 from smartcl.paper.experiments.tuning import STEP_RUNS, STRENGTH_RUNS, step_data, strength_data
 from smartcl.paper.experiments.unseen_tables import FASHION_CLASSES_TABLE, FASHION_TABLE, FRESH_TABLE
+
+if TYPE_CHECKING:
+    from smartcl.paper.experiments.ensemble_ablation import Ablation
 
 TABLES: dict[str, Table] = {
     **PAPER_TABLES,
@@ -49,26 +51,28 @@ class Artefact:
     data: Callable[[Counted, ResultFolder], dict[str, Any]] | None = None
     files: tuple[str, ...] = ()
     routine: bool = True
-    ablation: Ablation | None = None
-
-    @property
-    def drawn(self) -> bool:
-        """It is a picture."""
-        return "svg" in self.files
+    ablation: Callable[[], Ablation] | None = None
 
 
-PICTURE = ("csv", "svg", "png")
+def ensemble_ablation() -> Ablation:
+    """The runs of all variants; the learner and its variants are imported when they are asked for."""
+    from smartcl.paper.experiments.ensemble_ablation import Ablation
+
+    return Ablation()
+
+
+PICTURE = ("csv", "svg")
 
 FIGURES: dict[str, Artefact] = {
     "keywords": Artefact((KEYWORD_RUNS,), keyword_data, PICTURE),
     "figure-samples": Artefact((HELD_RUNS,), samples_data, PICTURE),
-    "figure-bytes": Artefact((BYTES_RUNS,), bytes_data, ("csv", "svg")),
-    "figure-sensitivity": Artefact((ALONG_ALPHA, ALONG_BETA), sensitivity_data, ("csv", "svg")),
+    "figure-bytes": Artefact((BYTES_RUNS,), bytes_data, PICTURE),
+    "figure-sensitivity": Artefact((ALONG_ALPHA, ALONG_BETA), sensitivity_data, PICTURE),
     "theory": Artefact((THEORY_RUNS,), theory_data, PICTURE),
-    "streams": Artefact((STREAM_RUNS,), streams_data, ("csv", "svg"), routine=False),
+    "streams": Artefact((STREAM_RUNS,), streams_data, PICTURE, routine=False),
     "table3-tuning": Artefact((STRENGTH_RUNS,), strength_data, ("json",), routine=False),
     "events-tuning": Artefact((STEP_RUNS,), step_data, routine=False),
-    "ablation-ensemble": Artefact((), routine=False, ablation=Ablation()),
+    "ablation-ensemble": Artefact((), routine=False, ablation=ensemble_ablation),
 }
 
 
@@ -101,7 +105,7 @@ def artefact_data(name: str, artefact: Artefact, seeds: int | None, results: Res
     counted = [(table, seeds or table.seeds) for table in artefact.tables]
     tables = [table_data(table, count, results) for table, count in counted]
     if artefact.ablation is not None:
-        return {"figure": name, "tables": tables, **artefact.ablation.data(results.folder, seeds)}
+        return {"figure": name, "tables": tables, **artefact.ablation().data(results.folder, seeds)}
     if artefact.data is None:
         [(table, count)] = counted
         return {**tables[0], "paired": paired_differences(table, count, results)}

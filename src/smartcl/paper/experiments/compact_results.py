@@ -1,4 +1,4 @@
-"""What a result file keeps of a run: all that tables and figures show, to the digits that mean something.
+"""Compact form of a result: all that tables and figures show, to the digits that mean something.
 
 A run says more than that (``smartcl run --json`` prints all of it): a look at its memory every other batch, its hundred
 strongest features after each task, the names of the tasks, seventeen digits of every number. Single scores stay as they
@@ -63,7 +63,7 @@ def rounded(value: Any) -> Any:
 
 
 def thinned(history: dict[str, list[Any]]) -> dict[str, list[Any]]:
-    """The last of the looks at every so many batches, and at the end.
+    """The last look of each of about ``LOOKS`` equal spans of batches, and the look at the end.
 
     >>> thinned({"batches": [48, 50, 100, 100], "samples": [9, 9, 8, 7]})
     {'batches': [48, 100], 'samples': [9, 7]}

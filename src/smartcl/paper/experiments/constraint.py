@@ -1,4 +1,4 @@
-"""Watching Eq. 2 along training: does a batch's gradient agree with the memory's, and what does that promise?"""
+"""Probe of Eq. 2 along training: the cosine of a batch's gradient and the memory's, and the bounds that follow."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from math import isfinite
 import numpy as np
 
 from smartcl.data.batch import Batch
-from smartcl.learners.learner import Learner
+from smartcl.learners.learner import Labelled, Learner
 from smartcl.learners.stream_learner import StreamLearner
 from smartcl.network.gradients import mean_gradient, trace
 from smartcl.network.mlp import MLP
@@ -37,9 +37,9 @@ class ConstraintProbe:
         kept = network.alive()
         new, old = (
             mean_gradient(trace(network, rows, y), kept)
-            for rows, y in (
-                (learner.prepared(batch.x), batch.y),
-                learner.recall(learner.memory.store, np.sort(index)),
+            for rows, y, _ in (
+                Labelled(learner.prepared(batch.x), batch.y),
+                learner.read_weighted(learner.memory.store, np.sort(index)),
             )
         )
         scale = float(new.norm() * old.norm())

@@ -1,11 +1,11 @@
-"""What the estimator does that was told nothing but its memory: on the paper's streams, and on one of 60,000 images."""
+"""Tables of the default estimator, told its memory alone: on the paper's streams, and on one of 60,000 images."""
 
 from __future__ import annotations
 
 from smartcl.paper.experiments.measures import SCORES
 from smartcl.paper.experiments.own_tables import WORDS
 from smartcl.paper.experiments.paper_tables import foreign, memory
-from smartcl.paper.experiments.table import Row, Table
+from smartcl.paper.experiments.run_table import Row, Table
 
 SEEDS = 3
 

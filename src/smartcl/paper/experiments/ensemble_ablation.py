@@ -1,4 +1,4 @@
-"""``smartcl reproduce ablation-ensemble``: what each member and each rule of the default learner is worth.
+"""``smartcl reproduce ablation-ensemble``: the effect of each member and each rule of the default learner.
 
 The default estimator learns development streams in 100 kB, a few of them in 20 kB, in batches of 50 that are predicted
 and then learned. Each variant has one member or one rule off. The rule of decision, fixed before the first run:
@@ -12,7 +12,6 @@ file, one line of JSON each. A run that is there is not made again: remove the f
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import time
@@ -34,11 +33,11 @@ from smartcl.errors import UnavailableError
 from smartcl.estimator import SmartClassifier
 from smartcl.paper.datasets.development_streams import DEVELOPMENT_STREAMS, FIRST_SEED, DevelopmentStream
 from smartcl.paper.experiments.engines.engine import reason_of
-from smartcl.paper.experiments.engines.worker import deaf_to_interrupts, quiet_worker
+from smartcl.paper.experiments.engines.worker import interrupts_ignored, quiet_worker
 from smartcl.paper.experiments.ensemble_variants import ALL, VARIANTS, numbers, replaced
+from smartcl.paper.experiments.run_lines import Line, RunLines
 from smartcl.paper.scores.prequential import BATCH_ROWS
-from smartcl.paper.scores.stream_scores import stream_scores
-from smartcl.persistence import write_file
+from smartcl.paper.scores.probability_scores import stream_scores
 
 #: The file of all runs, in the folder of results.
 FILE = "ablation-ensemble.jsonl"
@@ -48,7 +47,7 @@ TOO_MUCH = 0.5
 SEEDS = 3
 
 
-class Key(NamedTuple):
+class AblationKey(NamedTuple):
     """Which run: the stream, what is off, and the seed of the data and of the learner."""
 
     stream: str
@@ -61,7 +60,7 @@ class Key(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Scores:
+class AblationScores:
     """What a run reached. Accuracy is in percent, seconds are those of the CPU for predicting and learning."""
 
     accuracy: float
@@ -69,22 +68,22 @@ class Scores:
     calibration_error: float
     cpu_seconds: float
 
-    def rounded(self) -> Scores:
+    def rounded(self) -> AblationScores:
         """As they are kept in the file: four digits after the point."""
-        return Scores(*(round(getattr(self, each.name), 4) for each in fields(self)))
+        return AblationScores(*(round(getattr(self, each.name), 4) for each in fields(self)))
 
 
-Runs = dict[Key, Scores]
+AblationRuns = dict[AblationKey, AblationScores]
 #: Scores, or the reason why there are none.
-Outcome = Scores | str
+AblationOutcome = AblationScores | str
 #: Called after each run: which one, what came of it, how many are done, and of how many.
-Finished = Callable[[Key, Outcome, int, int], None]
+AblationFinished = Callable[[AblationKey, AblationOutcome, int, int], None]
 
 
 # --- one run ----------------------------------------------------------------------------------------------------------
 
 
-def run(key: Key) -> Scores:
+def run(key: AblationKey) -> AblationScores:
     """Learn a stream with a part off."""
     stream, variant = read_stream(key.stream, key.seed), VARIANTS[key.variant]
     with replaced(variant.names):
@@ -93,7 +92,7 @@ def run(key: Key) -> Scores:
         probabilities = answers(SmartClassifier(stream.memory, random_state=key.seed, **arguments), stream)
         seconds = time.process_time() - start
     found = stream_scores(probabilities, stream.y[len(stream.y) - len(probabilities) :])
-    return Scores(found["accuracy"], found["log_loss"], found["calibration_error"], seconds).rounded()
+    return AblationScores(found["accuracy"], found["log_loss"], found["calibration_error"], seconds).rounded()
 
 
 def answers(model: SmartClassifier, stream: DevelopmentStream) -> Any:
@@ -127,7 +126,7 @@ def signature(stream: DevelopmentStream) -> InputSpec:
     return InputSpec(n_features=stream.X.shape[1], n_classes=stream.classes, sparse=sparse.issparse(stream.X))
 
 
-def attempt(key: Key) -> Outcome:
+def attempt(key: AblationKey) -> AblationOutcome:
     """A run that fails stops no other."""
     try:
         return run(key)
@@ -138,27 +137,30 @@ def attempt(key: Key) -> Outcome:
 # --- all runs and their file ------------------------------------------------------------------------------------------
 
 
-def read_runs(path: Path) -> Runs:
-    """The runs in the file; a line that is damaged counts as a run not made."""
-    runs: Runs = {}
-    for line in path.read_text().splitlines() if path.exists() else []:
-        try:
-            entry = json.loads(line)
-            scores = Scores(*(float(entry[each.name]) for each in fields(Scores)))
-            runs[Key(str(entry["stream"]), str(entry["variant"]), int(entry["seed"]))] = scores
-        except (ValueError, KeyError, TypeError):
-            continue
-    return runs
+def run_file(folder: Path) -> RunLines[AblationKey]:
+    """The file of all runs in the folder of results."""
+    return RunLines(folder / FILE, key_of, lambda line: key_of(line) or ())
 
 
-def write_runs(path: Path, runs: Runs) -> None:
-    """The whole file in one stroke: whatever interrupts, no run that was there is lost."""
-    lines = [json.dumps({**key._asdict(), **asdict(runs[key])}, allow_nan=False) for key in sorted(runs)]
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_file(path, "".join(f"{line}\n" for line in lines).encode())
+def key_of(line: Line) -> AblationKey | None:
+    """Which run a line is of, if its entries are all there."""
+    try:
+        scores_of(line)
+        return AblationKey(str(line["stream"]), str(line["variant"]), int(line["seed"]))
+    except (ValueError, KeyError, TypeError):
+        return None
 
 
-def outcomes(keys: Sequence[Key], workers: int | None) -> Iterator[tuple[Key, Outcome]]:
+def scores_of(line: Line) -> AblationScores:
+    return AblationScores(*(float(line[each.name]) for each in fields(AblationScores)))
+
+
+def read_runs(folder: Path) -> AblationRuns:
+    """The runs that are there."""
+    return {key: scores_of(line) for key, line in run_file(folder).read().items()}
+
+
+def outcomes(keys: Sequence[AblationKey], workers: int | None) -> Iterator[tuple[AblationKey, AblationOutcome]]:
     """The runs as they finish. One worker is this process; more are processes of one thread each."""
     workers = min(workers or os.cpu_count() or 1, len(keys))
     if workers <= 1:
@@ -167,7 +169,7 @@ def outcomes(keys: Sequence[Key], workers: int | None) -> Iterator[tuple[Key, Ou
                 outcome = attempt(key)
             yield key, outcome
         return
-    with deaf_to_interrupts():
+    with interrupts_ignored():
         pool = ProcessPoolExecutor(workers, get_context("spawn"), quiet_worker)
         waiting = {pool.submit(attempt, key): key for key in keys}
     try:
@@ -182,7 +184,7 @@ class Problems(NamedTuple):
     """Streams whose data cannot be had here, and runs that failed, each with the reason."""
 
     left_out: dict[str, str]
-    failed: dict[Key, str]
+    failed: dict[AblationKey, str]
 
 
 @dataclass(frozen=True)
@@ -211,18 +213,19 @@ class Ablation:
             streams=tuple(name for name in made.streams if not streams or name in streams),
         )
 
-    def asked(self, seeds: int | None = None) -> list[Key]:
+    def asked(self, seeds: int | None = None) -> list[AblationKey]:
         """The runs that are asked for, those of one stream and seed together."""
         return [
-            Key(stream, variant, FIRST_SEED + seed)
+            AblationKey(stream, variant, FIRST_SEED + seed)
             for seed in range(seeds or self.seeds)
             for stream in self.streams
             for variant in self.variants
         ]
 
-    def make(self, folder: Path, seeds: int | None, workers: int | None, finished: Finished) -> Problems:
+    def make(self, folder: Path, seeds: int | None, workers: int | None, finished: AblationFinished) -> Problems:
         """Make the runs that are missing, each saved as it finishes."""
-        runs, problems = read_runs(folder / FILE), Problems({}, {})
+        file, problems = run_file(folder), Problems({}, {})
+        runs = file.read()
         wanted = [key for key in self.asked(seeds) if key not in runs]
         specs: dict[str, InputSpec] = {}
         for stream in dict.fromkeys(key.stream for key in wanted):
@@ -232,9 +235,8 @@ class Ablation:
                 problems.left_out[stream] = str(error)
         wanted = [key for key in wanted if key.stream in specs and VARIANTS[key.variant].concerns(specs[key.stream])]
         for done, (key, outcome) in enumerate(outcomes(wanted, workers), start=1):
-            if isinstance(outcome, Scores):
-                runs[key] = outcome
-                write_runs(folder / FILE, runs)
+            if isinstance(outcome, AblationScores):
+                file.add({**key._asdict(), **asdict(outcome)})
             else:
                 problems.failed[key] = outcome
             finished(key, outcome, done, len(wanted))
@@ -243,7 +245,7 @@ class Ablation:
     def data(self, folder: Path, seeds: int | None) -> dict[str, Any]:
         """What the runs that are there say, as plain values."""
         asked = set(self.asked(seeds))
-        runs = {key: scores for key, scores in read_runs(folder / FILE).items() if key in asked}
+        runs = {key: scores for key, scores in read_runs(folder).items() if key in asked}
         worths = [worth_of(variant, runs) for variant in self.variants if variant != ALL]
         return {
             "runs": len(runs),
@@ -277,7 +279,7 @@ class Worth:
     verdict: str
 
 
-def worth_of(variant: str, runs: Runs) -> Worth | None:
+def worth_of(variant: str, runs: AblationRuns) -> Worth | None:
     """What a part is worth, if there is any run without it beside one of the whole learner."""
     pairs = {
         key: (runs[whole], without)
@@ -324,10 +326,10 @@ def standard_error(values: Sequence[float]) -> float | None:
     return stdev(values) / math.sqrt(len(values)) if len(values) > 1 else None
 
 
-def whole_learner(stream: str, runs: Runs) -> dict[str, Any] | None:
+def whole_learner(stream: str, runs: AblationRuns) -> dict[str, Any] | None:
     """The mean scores of the whole learner on this stream, and of how many seeds; None without a run."""
     found = [scores for key, scores in runs.items() if key.stream == stream and key.variant == ALL]
     if not found:
         return None
-    means = {each.name: fmean(getattr(scores, each.name) for scores in found) for each in fields(Scores)}
+    means = {each.name: fmean(getattr(scores, each.name) for scores in found) for each in fields(AblationScores)}
     return {**means, "seeds": len(found)}

@@ -1,4 +1,4 @@
-"""Which input features a network listens to most, what becomes of them, and how many of the true ones are among them.
+"""Ranking of input features by their weights: the strongest after each task, their fate, and the true ones among them.
 
 A feature is *in the top* after a task if its score (the norm of its first-layer weights) is among the ``k`` largest,
 and above zero. Over the tasks every feature that was ever in the top has one fate:
@@ -13,14 +13,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from smartcl.data.batch import Ints
-from smartcl.network.mlp import MLP
-from smartcl.paper.datasets.simulated import SimulatedEvents
+if TYPE_CHECKING:
+    from smartcl.data.batch import Ints
+    from smartcl.network.mlp import MLP
+    from smartcl.paper.datasets.simulated import SimulatedEvents
+
 
 PERSISTS, RETURNS, NEW, VANISHES = FATES = ("persists", "returns", "new", "vanishes")
 

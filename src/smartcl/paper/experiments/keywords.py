@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from smartcl.learners.stream_learner import StreamLearner
-from smartcl.paper.datasets.task_stream import TaskStream
 from smartcl.paper.experiments.feature_ranking import TOP, Career, careers, top_features
 from smartcl.paper.experiments.results import ResultFolder
-from smartcl.paper.experiments.table import EXACT_VALUES, Counted, Row, Table, results_of
+from smartcl.paper.experiments.run_table import EXACT_VALUES, Counted, Row, Table, results_of
+
+if TYPE_CHECKING:
+    from smartcl.learners.stream_learner import StreamLearner
+    from smartcl.paper.datasets.task_stream import TaskStream
 
 #: How many features a study notes after each task: the largest top that can be shown.
 NOTED = 100

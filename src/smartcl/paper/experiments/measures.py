@@ -1,4 +1,4 @@
-"""What a table can show of a result: its name there, what it is called, and how it is written."""
+"""Measures of a result that a table can show: name, title and format."""
 
 from __future__ import annotations
 

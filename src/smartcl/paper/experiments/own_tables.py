@@ -1,14 +1,14 @@
-"""What each part of ``smart`` buys, and how it stands other kinds of wrong labels: tables of our own."""
+"""Tables of our own: the parts of ``smart``, other kinds of wrong labels, words, networks of a user."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from smartcl.learners.methods import METHODS
-from smartcl.paper.datasets.flu import SEASONS
+from smartcl.paper.datasets.protocols import SEASONS
 from smartcl.paper.experiments.measures import SCORES
 from smartcl.paper.experiments.paper_tables import BEYOND_SEEDS, SMART_EXACT
-from smartcl.paper.experiments.table import EXACT_VALUES, Row, Table
+from smartcl.paper.experiments.run_table import EXACT_VALUES, Row, Table
 
 #: The paper's training, for SMART's memory: nothing of ours but the store.
 PAPERS_RECIPE: dict[str, Any] = {

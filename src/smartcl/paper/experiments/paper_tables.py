@@ -8,11 +8,10 @@ from functools import partial
 from pathlib import Path
 
 from smartcl.learners.methods import find_method
-from smartcl.paper.datasets.civil_unrest import COUNTRIES
-from smartcl.paper.datasets.flu import SEASONS
+from smartcl.paper.datasets.protocols import COUNTRIES, SEASONS
 from smartcl.paper.experiments.measures import HOLDINGS, SCORES
 from smartcl.paper.experiments.published import TABLE_1, TABLE_2, TABLE_3, TABLE_4, TABLE_5, TABLE_5_CIVIL
-from smartcl.paper.experiments.table import EXACT_VALUES, Row, Table
+from smartcl.paper.experiments.run_table import EXACT_VALUES, Row, Table
 
 
 def memory(column: str) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""What a coarser memory buys: accuracy against bytes at several precisions, on images, words and dense floats."""
+"""Runs at several precisions: accuracy against bytes, on images, words and dense floats."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 from smartcl.paper.experiments.paper_tables import SMART_EXACT
 from smartcl.paper.experiments.published import TABLE_1
 from smartcl.paper.experiments.results import ResultFolder
-from smartcl.paper.experiments.table import Counted, Row, Table
+from smartcl.paper.experiments.run_table import Counted, Row, Table
 
 AUTO = Row("smart", "smart")
 IN_CODE = Row("smart, values exact, in code", "smart", {"precision": "exact"})

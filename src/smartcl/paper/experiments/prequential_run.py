@@ -20,7 +20,7 @@ import smartcl
 from smartcl.errors import UnavailableError
 from smartcl.estimator import SmartClassifier
 from smartcl.paper.datasets.stream_suite import SUITE, SuiteFile, read_suite_file, stream_path
-from smartcl.paper.experiments.spec import RunSpec
+from smartcl.paper.experiments.run_spec import RunSpec
 from smartcl.paper.peers.names import PEERS
 from smartcl.paper.scores.prequential import prequential
 
@@ -121,7 +121,7 @@ def peers_python() -> Path:
 @cache
 def peers_worker(python: Path) -> subprocess.Popen[str]:
     """One process for all peers' runs of this one."""
-    command = [str(python), "-m", "smartcl.paper.peers.worker"]
+    command = [str(python), "-m", "smartcl.paper.peers.peer_worker"]
     pipe = subprocess.PIPE
     return subprocess.Popen(
         command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True, env={**os.environ, **ONE_THREAD}

@@ -1,4 +1,4 @@
-"""What the entries of a result look like, so that a file of another making is passed over like one that is damaged."""
+"""Checks of a result's entries, so that a line of another making counts as damaged."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from smartcl.paper.experiments.paper_tables import CIVIL, SMART_EXACT
 from smartcl.paper.experiments.results import ResultFolder
-from smartcl.paper.experiments.table import Counted, Row, Table
+from smartcl.paper.experiments.run_table import Counted, Row, Table
 
 MEMORY = "300 samples"
 WHOLE = "whole samples"

@@ -1,4 +1,4 @@
-"""How much the two strengths matter: accuracy along α and along β, everything else as it is by default.
+"""Sensitivity to the two strengths: accuracy along α and along β, everything else at its default.
 
 The paper says α ran from 0.00001 to 0.1, best at 0.005, and names 0.0001, 0.0005, 0.1 and 0.5 as the best β for 10, 20,
 30 and 40 percent of wrong labels; the figure itself is not to be had, so the points between are ours.
@@ -15,7 +15,7 @@ from typing import Any
 from smartcl.learners.methods import find_method
 from smartcl.paper.experiments.paper_tables import foreign
 from smartcl.paper.experiments.results import ResultFolder
-from smartcl.paper.experiments.table import EXACT_VALUES, Counted, Row, Table, results_of
+from smartcl.paper.experiments.run_table import EXACT_VALUES, Counted, Row, Table, results_of
 
 ALPHAS = (0.00001, 0.0001, 0.0005, 0.001, 0.005, 0.01, 0.1)
 BETAS = (0.0001, 0.0005, 0.001, 0.01, 0.1, 0.5)

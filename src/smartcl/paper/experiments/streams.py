@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from smartcl.paper.datasets.stream_suite import SEEDS, SUITE
 from smartcl.paper.experiments.measures import COSTS, STREAM_SCORES
 from smartcl.paper.experiments.results import ResultFolder
-from smartcl.paper.experiments.table import EXACT_VALUES, Counted, Row, Table
+from smartcl.paper.experiments.run_table import EXACT_VALUES, Counted, Row, Table
 from smartcl.paper.peers.names import PEERS
 from smartcl.paper.scores.prequential import BATCH_ROWS
 
@@ -43,10 +43,11 @@ STREAM_RUNS = Table(
     metrics=("accuracy", "auc", *STREAM_SCORES, *COSTS),
 )
 
-#: About so many points has a curve of accuracy over time.
+#: About the number of points of a curve of accuracy over time.
 POINTS = 25
-#: Reversed and back: so many rows after the start, and after each change, say how fast it is learned; the later of
-#: them, from the second number on, how well. The first batch of a changed world cannot be foreseen.
+#: The stream that is reversed and comes back. The first number of rows after the start, and after each change, says how
+#: fast it is learned; the later of them, from the second number on, how well. The first batch after a change cannot be
+#: foreseen.
 RETURNING, FIRST_ROWS, LATER_ROWS = "sine-return", 1000, 500
 
 
@@ -137,7 +138,7 @@ def _curve(table: Table, row: Row, column: str, seeds: int, results: ResultFolde
 def over_time(correct: NDArray[np.float64], rows: int, drifts: Sequence[int]) -> tuple[list[int], list[float]]:
     """Where each window ends, and the accuracy in it, from the right predictions of every batch after the first.
 
-    No window is of two worlds: what lies between two drifts is cut into windows of about the same length.
+    No window is of two concepts: what lies between two drifts is cut into windows of about the same length.
     """
     length = rows / POINTS
     seams = [BATCH_ROWS, *drifts, rows]

@@ -5,15 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from smartcl.paper.experiments.engines.engine import Engine, Outcome, Work, reason_of
 from smartcl.paper.experiments.results import ResultFolder
-from smartcl.paper.experiments.run import run
-from smartcl.paper.experiments.spec import RunSpec
+from smartcl.paper.experiments.run_spec import RunSpec
+
+if TYPE_CHECKING:
+    from smartcl.learners.watching import TellProgress
 
 #: Called after each run, once its result is saved.
 Finished = Callable[[Outcome], None]
+
+
+def make_run(spec: RunSpec, progress: TellProgress | None = None) -> dict[str, Any]:
+    """One run, with all that it needs imported when it begins."""
+    from smartcl.paper.experiments.task_run import run
+
+    return run(spec, progress)
 
 
 def missing(specs: Sequence[RunSpec], results: ResultFolder) -> list[RunSpec]:
@@ -26,7 +35,7 @@ def sweep(
     results: ResultFolder,
     engine: Engine,
     finished: Finished = lambda outcome: None,
-    work: Work = run,
+    work: Work = make_run,
 ) -> dict[RunSpec, str]:
     """Make these runs; one that fails stops no other. Returns the failures with their reasons."""
     failures: dict[RunSpec, str] = {}
@@ -39,7 +48,7 @@ def sweep(
     return failures
 
 
-def results_of(specs: Sequence[RunSpec], engine: Engine, work: Work = run) -> list[dict[str, Any]]:
+def results_of(specs: Sequence[RunSpec], engine: Engine, work: Work = make_run) -> list[dict[str, Any]]:
     """The results in the order of the specs, nothing saved; the first run that fails stops the others."""
     results: dict[RunSpec, dict[str, Any]] = {}
     with closing(engine.outcomes(work, list(dict.fromkeys(specs)))) as outcomes:

@@ -1,4 +1,4 @@
-"""What Eq. 2 and the theorem's bounds are worth, from what runs noted along training, and the counter-example."""
+"""Measurements of Eq. 2 and of the theorem's bounds along training, and the counter-example."""
 
 from __future__ import annotations
 
@@ -6,12 +6,9 @@ from dataclasses import replace
 from statistics import fmean, median
 from typing import Any
 
-import torch
-
 from smartcl.paper.experiments.paper_tables import PAPER_TABLES
 from smartcl.paper.experiments.results import ResultFolder
-from smartcl.paper.experiments.table import Counted, Table
-from smartcl.paper.scores.bounds import hoelder_bound, l2_bound, printed_bound, rise
+from smartcl.paper.experiments.run_table import Counted, Table
 
 METHODS = ("smart", "smart-paper", "er", "gss-greedy")
 
@@ -96,6 +93,10 @@ def counter_example(tiny: float = 1e-6) -> dict[str, Any]:
     >>> found["product"] >= 0, found["rise"] > found["printed_bound"]
     (True, True)
     """
+    import torch
+
+    from smartcl.paper.scores.bounds import hoelder_bound, l2_bound, printed_bound, rise
+
     new = torch.tensor([-1.0, -tiny, -tiny, -tiny], dtype=torch.float64)
     old = torch.tensor([-3 * tiny, 1.0, 1.0, 1.0], dtype=torch.float64)
     return {

@@ -1,4 +1,4 @@
-"""Following the memory from outside, with knowledge no learner has: which stored labels are true, whose they are."""
+"""Tracker of a memory, with knowledge that no learner has: which stored labels are true, and of which task."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class MemoryTracker:
         self._ids = np.concatenate([self._ids[observation.kept], batch.ids[observation.stored]])
 
     def record(self, learner: StreamLearner, done: int) -> None:
-        """Note the state of the memory after so many batches: a column per quantity."""
+        """Note the state of the memory after ``done`` batches: a column per quantity."""
         store = learner.memory.store
         shares = np.bincount(self._origin[self._ids], minlength=self._n_tasks)
         values = {

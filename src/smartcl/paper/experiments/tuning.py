@@ -1,4 +1,4 @@
-"""What settings are chosen by: runs that see no test data and no seed of another table.
+"""Runs that settings are chosen by: they see no test data and no seed of another table.
 
 Table 3 on equal terms: each regulariser's strength, from one grid around its usual one, by validation accuracy. A fifth
 of the training images is held out and nothing of the test set is seen; labels are clean, as for the usual strengths.
@@ -21,8 +21,8 @@ from smartcl.learners.methods import find_method
 from smartcl.paper.experiments.measures import SCORES
 from smartcl.paper.experiments.paper_tables import CIVIL, FLU, REGULARISERS, STRENGTHS, events, foreign
 from smartcl.paper.experiments.results import ResultFolder
-from smartcl.paper.experiments.spec import RunSpec
-from smartcl.paper.experiments.table import EXACT_VALUES, Counted, Row, Table
+from smartcl.paper.experiments.run_spec import RunSpec
+from smartcl.paper.experiments.run_table import EXACT_VALUES, Counted, Row, Table
 
 #: Times the usual strength, the same for every method.
 FACTORS = (0.01, 0.1, 1.0, 10.0, 100.0)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from smartcl.paper.experiments.paper_tables import BEYOND_SEEDS, JOINT, foreign, memory
-from smartcl.paper.experiments.spec import RunSpec
-from smartcl.paper.experiments.table import Row, Table
+from smartcl.paper.experiments.run_spec import RunSpec
+from smartcl.paper.experiments.run_table import Row, Table
 
 #: Where the fresh seeds begin; those of the other tables are below.
 FRESH_SEED = 20

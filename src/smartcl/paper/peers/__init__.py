@@ -1,1 +1,1 @@
-"""What runs in the peers' environment (``make peers``): the streams' generators, and the learners compared with."""
+"""Modules for the peers' environment (``make peers``): the streams' generators, and the learners compared with."""

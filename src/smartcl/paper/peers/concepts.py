@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from river.datasets import synth
 
 #: Rows of features with a label each, as River yields them.
-Rows = Iterable[tuple[dict[Any, Any], Any]]
+RiverRows = Iterable[tuple[dict[Any, Any], Any]]
 
 
 @dataclass(frozen=True)
 class Recorded:
-    """A stream written down: rows in their order, labels from zero on, and where the world changes.
+    """A stream written down: rows in their order, labels from zero on, and where the concept changes.
 
     A stream that changes all along has no such rows, and says so by ``gradual``.
     """
@@ -28,7 +28,7 @@ class Recorded:
     gradual: bool = False
 
 
-def record(parts: Sequence[Rows], gradual: bool = False) -> Recorded:
+def record(parts: Sequence[RiverRows], gradual: bool = False) -> Recorded:
     """One part after the other, each seam a drift; words become numbers, labels count from zero in sorted order."""
     pairs = [list(part) for part in parts]
     rows = [row for part in pairs for row in part]

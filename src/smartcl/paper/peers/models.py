@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from smartcl.data.batch import Doubles
 
 
 class RiverPeer:
@@ -22,7 +22,7 @@ class RiverPeer:
         for row, label in zip(X.tolist(), y.tolist(), strict=True):
             self.model.learn_one(dict(enumerate(row)), label)
 
-    def scores(self, X: NDArray[np.float32]) -> Floats:
+    def scores(self, X: NDArray[np.float32]) -> Doubles:
         """Probabilities; zero for a class that the model does not know."""
         found = [self.model.predict_proba_one(dict(enumerate(row))) for row in X.tolist()]
         return np.array([[each.get(label, 0.0) for label in range(self.classes)] for each in found])
@@ -39,7 +39,7 @@ class ScikitPeer:
     def learn(self, X: NDArray[np.float32], y: NDArray[np.int64]) -> None:
         self.model.partial_fit(self.scaler.partial_fit(X).transform(X), y, classes=self.classes)
 
-    def scores(self, X: NDArray[np.float32]) -> Floats:
+    def scores(self, X: NDArray[np.float32]) -> Doubles:
         """Probabilities, or the distance from the boundary of a model that has none."""
         scaled = self.scaler.transform(X)
         if hasattr(self.model, "predict_proba"):

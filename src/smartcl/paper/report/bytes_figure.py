@@ -12,7 +12,7 @@ from smartcl.paper.experiments.precision_runs import BYTES_RUNS, bytes_data
 from smartcl.paper.report.charts import Axis, Point, Series, line_chart
 from smartcl.paper.report.loaded_runs import Runs, numbers
 from smartcl.paper.report.page_figure import PageFigure, slug
-from smartcl.paper.report.pictures import save_numbers
+from smartcl.paper.report.pictures import save_drawings, save_numbers
 from smartcl.paper.report.svg import Key
 
 STEM = "accuracy-log-bytes"
@@ -31,11 +31,7 @@ def write_bytes(data: dict[str, Any], folder: Path) -> list[Path]:
     if not data["points"]:
         return []
     lines = [[point[name] for name in FIELDS] for point in (*data["points"], *data["published"])]
-    written = [save_numbers(folder / STEM, [FIELDS, *lines])]
-    for name, drawing in draw_bytes(data).files.items():
-        written.append(folder / f"{name}.svg")
-        written[-1].write_text(drawing.file(), encoding="utf-8")
-    return written
+    return [save_numbers(folder / STEM, [FIELDS, *lines]), *save_drawings(draw_bytes(data).files, folder)]
 
 
 def draw_bytes(data: dict[str, Any]) -> PageFigure:

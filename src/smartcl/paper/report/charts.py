@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from math import ceil, floor, log10
 
-from smartcl.errors import extra
 from smartcl.paper.report.svg import Drawing, Key, band, box, marker, polyline, rule, text
 
 WIDTH, HEIGHT = 520.0, 340.0
@@ -26,12 +26,13 @@ class Point:
 
 @dataclass(frozen=True)
 class Series:
-    """One line; ``hollow`` are points of another origin, marked but not joined."""
+    """One line, or points that are not ``joined``; ``hollow`` are points of another origin, never joined."""
 
     key: Key
     points: Sequence[Point]
     hollow: Sequence[Point] = ()
     width: float = 2.0
+    joined: bool = True
 
 
 @dataclass(frozen=True)
@@ -48,8 +49,7 @@ class Axis:
         """Round ticks that hold all the values; ``low`` and ``high`` fix an end."""
         first = min(values) if low is None else low
         last = max(values) if high is None else high
-        locator = extra("matplotlib.ticker", "paper").MaxNLocator(6, steps=[1, 2, 2.5, 5, 10])
-        ticks = locator.tick_values(first, last if last > first else first + 1)
+        ticks = round_ticks(first, last if last > first else first + 1)
         inside = [tick for tick in ticks if (low is None or tick >= low) and (high is None or tick <= high)]
         return cls(
             name,
@@ -100,12 +100,12 @@ def line_chart(
                 for sign in (1, -1)
             ]
             marks.append(band(edges[0], edges[1], each.key.colour))
-        if len(at) > 1:
+        if len(at) > 1 and each.joined:
             marks.append(polyline(at, each.key.colour, each.width, each.key.dashed))
         marks += [
             marker(*place, each.key.colour, p.says)
             for place, p in zip(at, each.points, strict=True)
-            if p.says or len(at) == 1
+            if p.says or len(at) == 1 or not each.joined
         ]
         marks += [
             marker(x.place(p.x, left, right), _clip(y.place(p.y, bottom, top)), each.key.colour, p.says, hollow=True)
@@ -175,6 +175,31 @@ def amount(value: float) -> str:
     ('0.123', '31.3', '1,482')
     """
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def round_ticks(low: float, high: float, most: int = 6) -> list[float]:
+    """Multiples of a round step around a range, the fewest digits first and at most ``most`` steps.
+
+    >>> round_ticks(91.2, 99.5), round_ticks(0, 0.7)
+    ([90.0, 92.0, 94.0, 96.0, 98.0, 100.0], [0.0, 0.2, 0.4, 0.6, 0.8])
+    """
+    magnitude = 10.0 ** floor(log10((high - low) / most))
+    for factor in (1, 2, 2.5, 5, 10, 20):
+        step = factor * magnitude
+        first, last = floor(low / step + 1e-9), ceil(high / step - 1e-9)
+        if last - first <= most:
+            break
+    return [float(f"{step * number:.10g}") for number in range(first, last + 1)]
+
+
+def side_by_side(drawings: Sequence[Drawing], says: str) -> Drawing:
+    """Several drawings as one, from left to right, with the keys of all."""
+    across, parts = 0.0, []
+    for drawing in drawings:
+        parts.append(f'<g transform="translate({across:.1f} 0)">{drawing.body}</g>')
+        across += drawing.width + 24
+    keys = {key.name: key for drawing in drawings for key in drawing.keys}
+    return Drawing(across - 24, max(drawing.height for drawing in drawings), "".join(parts), says, tuple(keys.values()))
 
 
 def _clip(height: float) -> float:

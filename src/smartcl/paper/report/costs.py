@@ -1,4 +1,4 @@
-"""What runs cost: processor seconds by method, and every run in a list."""
+"""Costs of runs: processor seconds by method, and every run in a list."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from smartcl.memory import format_bytes
 from smartcl.paper.experiments.catalogue import TABLES
-from smartcl.paper.experiments.table import Row, Table
+from smartcl.paper.experiments.run_table import Row, Table
 from smartcl.paper.report.charts import Axis, Point, Series, line_chart
 from smartcl.paper.report.loaded_runs import REFERENCES, Runs, numbers
 from smartcl.paper.report.page_figure import PageFigure, key_of

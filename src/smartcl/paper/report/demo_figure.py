@@ -2,43 +2,46 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from statistics import fmean
 from typing import Any
 
-import numpy as np
+from smartcl.paper.report.charts import Axis, Bar, Point, Series, bar_chart, line_chart, side_by_side
+from smartcl.paper.report.page_figure import slug
+from smartcl.paper.report.svg import Drawing, Key
 
-from smartcl.paper.report.pictures import new_picture
-
-COLOURS = ("#9aa5b1", "#d1495b", "#2e86ab", "#edae49")
+COLOURS = ("slate", "red", "blue", "orange")
 
 
-def draw_comparison(results: dict[str, dict[str, Any]], path: Path) -> None:
-    """Accuracy per task, mean accuracy along the stream, and samples held, written as a PNG."""
-    figure = new_picture(11, 3.6)
-    final, along, held = figure.subplots(1, 3, width_ratios=[3, 2, 2])
+def draw_comparison(results: dict[str, dict[str, Any]]) -> Drawing:
+    """Accuracy per task, mean accuracy along the stream, and samples held."""
+    keys = {name: Key(slug(name), name, colour) for name, colour in zip(results, COLOURS, strict=False)}
     n_tasks = len(next(iter(results.values()))["accuracy_per_task"])
-    width = 0.8 / len(results)
-    for position, ((name, result), colour) in enumerate(zip(results.items(), COLOURS, strict=False)):
-        places = np.arange(n_tasks + 1) + (position - (len(results) - 1) / 2) * width
-        values = [*result["accuracy_per_task"], result["accuracy"]]
-        bars = final.bar(places, values, width, color=colour, label=name)
-        final.bar_label(bars, fmt="%.1f", fontsize=7, padding=1)
-        seen = [np.mean(row[: i + 1]) for i, row in enumerate(result["accuracy_matrix"])]
-        steps = np.arange(1, n_tasks + 1)
-        along.plot(steps, seen, marker="o", color=colour, label=name)
+    bars = [
+        Bar(Key(keys[name].name, f"{label}, {name}", keys[name].colour), value)
+        for place, label in enumerate([*(f"task {number}" for number in range(1, n_tasks + 1)), "mean"])
+        for name, result in results.items()
+        for value in [[*result["accuracy_per_task"], result["accuracy"]][place]]
+    ]
+    along, held = [], []
+    for name, result in results.items():
+        means = [fmean(row[: learned + 1]) for learned, row in enumerate(result["accuracy_matrix"])]
+        along.append(Series(keys[name], [Point(i, mean, says=f"{mean:.1f}") for i, mean in enumerate(means, start=1)]))
         history = result["memory_history"]
-        samples, batches = history["samples"], np.array(history["batches"])
-        held.plot(batches / batches[-1] * n_tasks, samples, color=colour, label=name)
-        held.annotate(f"{samples[-1]:,}", (n_tasks, samples[-1]), xytext=(0, 5), textcoords="offset points", ha="right")
-    final.set(title="accuracy after the last task, %", ylim=(0, 108))
-    final.set_xticks(range(n_tasks + 1), [*(f"task {i + 1}" for i in range(n_tasks)), "mean"])
-    along.legend(loc="lower left", frameon=False)
-    along.set(title="mean accuracy on tasks seen, %", xlabel="tasks learned", xticks=range(1, n_tasks + 1))
-    held.set(
-        title="samples held in the same bytes", xlabel="tasks learned", xticks=range(1, n_tasks + 1), ylim=(0, None)
+        looks = zip(history["batches"], history["samples"], strict=True)
+        held.append(Series(keys[name], [Point(batches, samples) for batches, samples in looks]))
+    tasks = Axis("tasks learned", 1, n_tasks, [(task, str(task)) for task in range(1, n_tasks + 1)])
+    means = [point.y for each in along for point in each.points]
+    batches, samples = ([getattr(point, axis) for each in held for point in each.points] for axis in "xy")
+    return side_by_side(
+        [
+            bar_chart(bars, "accuracy after the last task, %", "Accuracy of each task after the last"),
+            line_chart(along, tasks, Axis.around("mean accuracy on tasks seen, %", means), "Mean accuracy of tasks"),
+            line_chart(
+                held,
+                Axis.around("batches learned", batches, low=0, high=batches[-1]),
+                Axis.around("samples held in the same bytes", samples, low=0),
+                "Samples held",
+            ),
+        ],
+        "Runs side by side: accuracy per task, accuracy along the stream, samples held",
     )
-    held.margins(y=0.15)
-    for axes in (final, along, held):
-        axes.spines[["top", "right"]].set_visible(False)
-        axes.title.set_fontsize(10)
-    figure.savefig(path, dpi=150)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from smartcl.memory import format_bytes
 from smartcl.paper.experiments.catalogue import TABLES
 from smartcl.paper.experiments.precision_runs import BYTES_RUNS, IMAGE_NBYTES
-from smartcl.paper.experiments.table import Row, Table
+from smartcl.paper.experiments.run_table import Row, Table
 from smartcl.paper.report.charts import Axis, Bar, Series, bar_chart, line_chart
 from smartcl.paper.report.curves import PAPER, series_of
 from smartcl.paper.report.loaded_runs import Runs

@@ -1,4 +1,4 @@
-"""What happens along the stream: the memory's samples, bytes and purity, what is remembered, whether Eq. 2 holds."""
+"""Figures along the stream: the memory's samples, bytes and purity, accuracy by task, Eq. 2."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Callable
 import numpy as np
 
 from smartcl.paper.experiments.catalogue import TABLES
-from smartcl.paper.experiments.table import Row
+from smartcl.paper.experiments.run_table import Row
 from smartcl.paper.report.charts import Axis, Point, Series, heat_map, line_chart
 from smartcl.paper.report.loaded_runs import REFERENCES, Result, Runs, mean_and_spread, numbers
 from smartcl.paper.report.page_figure import PageFigure, key_of
 from smartcl.paper.report.svg import Drawing
 
 Found = list[tuple[Row, list[Result]]]
-Column = Callable[[Result], dict[int, float]]
+HistoryColumn = Callable[[Result], dict[int, float]]
 
 #: Without a bounded memory there is nothing to follow.
 UNBOUNDED = (*REFERENCES, "finetune")
@@ -122,7 +122,7 @@ def with_runs(runs: Runs, name: str, at: str) -> Found:
 
 def _drawing(
     found: Found,
-    values: Column,
+    values: HistoryColumn,
     name: str,
     low: float | None = None,
     high: float | None = None,

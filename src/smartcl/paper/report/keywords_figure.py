@@ -5,26 +5,22 @@ from __future__ import annotations
 from collections import Counter
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from rich.table import Table as TerminalTable
 
 from smartcl.paper.experiments.feature_ranking import FATES, NEW, PERSISTS, RETURNS, VANISHES
 from smartcl.paper.experiments.keywords import KeywordStudy
-from smartcl.paper.report.pictures import new_picture, save_numbers, save_picture
+from smartcl.paper.report.pictures import save_drawings, save_numbers
+from smartcl.paper.report.svg import Drawing, polyline, text
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-COLOURS = {PERSISTS: "#b3263b", RETURNS: "#1f6f9f", NEW: "#2f7d4f", VANISHES: "#8a939c"}
+COLOURS = {PERSISTS: "red", RETURNS: "blue", NEW: "green", VANISHES: "slate"}
 STYLES = {PERSISTS: "bold red", RETURNS: "bold blue", NEW: "bold green", VANISHES: "dim"}
 #: What the picture and the table call the features of each fate.
 KEY = {PERSISTS: "persist", RETURNS: "left and returned", NEW: "new at the end", VANISHES: "vanished"}
 #: A name longer than this is cut in the picture.
 LONGEST = 18
-#: The width of a letter as a share of a column, about: where a line may start beside a name.
-LETTER = 0.045
+#: The width of a column and of a letter, and the height of a line, in units of the drawing.
+COLUMN, LETTER, LINE = 150.0, 7.2, 24.0
 
 
 def keyword_grid(study: KeywordStudy) -> TerminalTable:
@@ -46,8 +42,9 @@ def _styled(study: KeywordStudy, top: tuple[int, ...], rank: int) -> str:
 
 
 def write_keywords(study: KeywordStudy, stem: Path) -> list[Path]:
-    """``<stem>.csv``, ``.svg`` and ``.png``."""
-    return [save_numbers(stem, keyword_lines(study)), *save_picture(draw_keywords(study), stem)]
+    """``<stem>.csv`` and ``<stem>.svg``."""
+    drawings = {stem.name: draw_keywords(study)}
+    return [save_numbers(stem, keyword_lines(study)), *save_drawings(drawings, stem.parent)]
 
 
 def keyword_lines(study: KeywordStudy) -> list[tuple[object, ...]]:
@@ -64,52 +61,53 @@ def keyword_lines(study: KeywordStudy) -> list[tuple[object, ...]]:
     return lines
 
 
-def draw_keywords(study: KeywordStudy) -> Figure:
+def draw_keywords(study: KeywordStudy) -> Drawing:
     """Names in the colour of their fate, a line wherever a name stays from one task to the next."""
     ranks = max(map(len, study.tops), default=0)
-    figure = new_picture(max(6.0, 1.0 + 1.45 * len(study.tasks)), 1.6 + 0.27 * ranks)
-    axes = figure.subplots()
-    axes.set(xlim=(-0.5, len(study.tasks) - 0.5), ylim=(ranks + 0.5, 0.5))
-    axes.set_yticks(range(1, ranks + 1))
-    axes.set_xticks(range(len(study.tasks)), [_lines(name) for name in study.tasks])
-    axes.tick_params(length=0, labeltop=True, labelbottom=False, labelsize=8)
-    axes.spines[:].set_visible(False)
-    _link(axes, study)
-    for task, top in enumerate(study.tops):
-        for rank, feature in enumerate(top, start=1):
-            axes.text(task, rank, _cut(study.names[feature]), va="center", **_style(study.fates[feature]))
-    _title(figure, axes, study, ranks)
-    return figure
-
-
-def _link(axes: Axes, study: KeywordStudy) -> None:
-    places = [{feature: rank for rank, feature in enumerate(top, start=1)} for top in study.tops]
-    for task, (here, there) in enumerate(pairwise(places)):
-        for feature in here.keys() & there.keys():
-            edge = 0.06 + LETTER * len(_cut(study.names[feature])) / 2
-            xs = [task + edge, task + 1 - edge]
-            fate = study.fates[feature]
-            width = 0.8 if fate == VANISHES else 1.6
-            axes.plot(xs, [here[feature], there[feature]], color=COLOURS[fate], lw=width, alpha=0.6)
-
-
-def _title(figure: Figure, axes: Axes, study: KeywordStudy, ranks: int) -> None:
-    what = f"the {ranks} features of the largest first-layer norm after each task"
-    figure.suptitle(f"{study.title}\n{what}", x=0.01, ha="left", fontsize=10.5)
-    counts = Counter(study.fates.values())
+    says = f"{study.title}: the {ranks} features of the largest first-layer norm after each task"
+    parts = [text(0, 14, says, anchor="start")]
+    for task, name in enumerate(study.tasks):
+        for line, words in enumerate(_lines(name)):
+            parts.append(text(_across(task), 40 + 16 * line, words, colour="muted"))
+    top = 40 + 16 * max((len(_lines(name)) for name in study.tasks), default=0)
+    parts += _links(study, top)
+    for task, features in enumerate(study.tops):
+        for rank, feature in enumerate(features, start=1):
+            parts.append(
+                text(_across(task), top + LINE * rank, _cut(study.names[feature]), colour=COLOURS[study.fates[feature]])
+            )
+    bottom, counts = top + LINE * (ranks + 1.5), Counter(study.fates.values())
+    width = COLUMN * max(len(study.tasks), 4)
     for position, fate in enumerate(FATES):
-        place = ((position + 0.5) / len(FATES), -0.03)
-        axes.text(*place, f"{counts[fate]} {KEY[fate]}", transform=axes.transAxes, va="top", **_style(fate))
+        words = f"{counts[fate]} {KEY[fate]}"
+        parts.append(text(width * (position + 0.5) / len(FATES), bottom, words, colour=COLOURS[fate]))
+    return Drawing(width, bottom + 10, "".join(parts), says)
 
 
-def _style(fate: str) -> dict[str, Any]:
-    weight = "normal" if fate == VANISHES else "bold"
-    return {"ha": "center", "fontsize": 8.5, "weight": weight, "color": COLOURS[fate]}
+def _across(task: int) -> float:
+    return COLUMN * (task + 0.5)
 
 
-def _lines(task: str) -> str:
+def _links(study: KeywordStudy, top: float) -> list[str]:
+    places = [{feature: rank for rank, feature in enumerate(features, start=1)} for features in study.tops]
+    return [
+        polyline(
+            [
+                (_across(task) + edge, top + LINE * here[feature] - 4),
+                (_across(task + 1) - edge, top + LINE * there[feature] - 4),
+            ],
+            COLOURS[study.fates[feature]],
+            0.8 if study.fates[feature] == VANISHES else 1.6,
+        )
+        for task, (here, there) in enumerate(pairwise(places))
+        for feature in sorted(here.keys() & there.keys())
+        for edge in [6 + LETTER * len(_cut(study.names[feature])) / 2]
+    ]
+
+
+def _lines(task: str) -> list[str]:
     """Two groups, or a city and its state, one below the other."""
-    return task.replace(" / ", "\n/ ").replace("_", "\n")
+    return task.replace(" / ", "\n/ ").replace("_", "\n").split("\n")
 
 
 def _cut(name: str) -> str:

@@ -1,4 +1,4 @@
-"""The runs a report is made of: every result file read once, those of another version of a method left out."""
+"""The runs a report is made of: every file of results read once, runs of another version of a method left out."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from statistics import fmean, stdev
 from typing import Any
 
 from smartcl.paper.experiments.results import ResultFolder
-from smartcl.paper.experiments.spec import RunSpec
-from smartcl.paper.experiments.table import Row, Table
+from smartcl.paper.experiments.run_spec import RunSpec
+from smartcl.paper.experiments.run_table import Row, Table
 from smartcl.paper.experiments.tuning import FIRST_SEED
 from smartcl.paper.experiments.unseen_tables import FRESH_SEED
 
@@ -23,36 +23,35 @@ TESTED = ({"accuracy_per_task"}, {"correct", "rows", "drifts", "gradual"})
 
 
 class Runs(ResultFolder):
-    """A result folder in memory. ``stale`` counts files whose method has other defaults by now, or that are damaged;
+    """A result folder in memory. ``stale`` counts lines whose method has other defaults by now, or that are damaged;
     ``seeds`` is as far as the seeds of any table go.
     """
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
-        found = {path: self._current(path) for path in sorted(folder.rglob("*.json"))}
-        self._by_path = {path: result for path, result in found.items() if result is not None}
-        self.stale = len(found) - len(self._by_path)
+        found = {(file, key): self._current(key, line) for file in self.files() for key, line in file.read().items()}
+        self._by_key = {key: result for (_, key), result in found.items() if result is not None}
+        self.stale = len(found) - len(self._by_key) + sum(file.damaged for file in self.files())
         self.seeds = 1 + max((result["spec"]["seed"] % FIRST_SEED % FRESH_SEED for result in self.all), default=0)
         self._behind: dict[tuple[str, str, str], list[Result]] = {}
         self._cells: dict[tuple[str, str, str, str], dict[str, Any]] = {}
 
     @property
     def all(self) -> list[Result]:
-        return list(self._by_path.values())
+        return list(self._by_key.values())
 
     def load(self, spec: RunSpec) -> Result | None:
-        return self._by_path.get(self.path(spec))
+        return self._by_key.get(spec.key)
 
-    def _current(self, path: Path) -> Result | None:
-        """What a run wrote there, unless its method or its data are others by now."""
-        result = self.read(path)
-        if result is None or not any(result.keys() >= NEEDED | tested for tested in TESTED):
+    def _current(self, key: str, result: Result) -> Result | None:
+        """What the line says, unless the method or the data of the run are others by now."""
+        if not any(result.keys() >= NEEDED | tested for tested in TESTED):
             return None
         try:
             run = RunSpec.from_dict(result["spec"])
         except (ValueError, TypeError, KeyError):
             return None
-        return {**result, "settings": run.settings} if run.key == path.stem else None
+        return {**result, "settings": run.settings} if run.key == key else None
 
     def of_cell(self, table: Table, row: Row, column: str) -> list[Result]:
         """The results behind a cell of a table."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from smartcl.paper.experiments.table import Row
+from smartcl.paper.experiments.run_table import Row
 from smartcl.paper.report.palette import of_method
 from smartcl.paper.report.svg import Drawing, Key
 

@@ -1,32 +1,22 @@
-"""Pictures by matplotlib, for the web and for everything else, and the numbers behind them; an extra installs it."""
+"""Files of a figure: its drawings as SVG, and the numbers behind them as CSV."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from smartcl.errors import extra
 from smartcl.paper.report.grid import csv_text
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from smartcl.paper.report.svg import Drawing
 
 
-def new_picture(width: float, height: float) -> Figure:
-    """An empty figure of so many inches."""
-    figure: Figure = extra("matplotlib.figure", "paper").Figure(figsize=(width, height), layout="constrained")
-    return figure
-
-
-def save_picture(figure: Figure, stem: Path) -> tuple[Path, Path]:
-    """As ``<stem>.svg``, the same bytes for the same figure, and as ``<stem>.png``; both on white."""
-    svg, png = stem.with_name(f"{stem.name}.svg"), stem.with_name(f"{stem.name}.png")
-    settings = {"svg.hashsalt": "smartcl", "svg.fonttype": "none", "font.family": "sans-serif"}
-    with extra("matplotlib", "paper").rc_context(settings):
-        figure.savefig(svg, metadata={"Date": None}, facecolor="white")
-    figure.savefig(png, dpi=150, facecolor="white")
-    return svg, png
+def save_drawings(drawings: Mapping[str, Drawing], folder: Path) -> list[Path]:
+    """Each drawing as ``<name>.svg`` in the folder, which is made if it is not there."""
+    folder.mkdir(parents=True, exist_ok=True)
+    written = []
+    for name, drawing in drawings.items():
+        written.append(folder / f"{name}.svg")
+        written[-1].write_text(drawing.file(), encoding="utf-8", newline="")
+    return written
 
 
 def save_numbers(stem: Path, lines: Sequence[Sequence[object]]) -> Path:

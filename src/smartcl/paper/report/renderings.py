@@ -1,4 +1,4 @@
-"""What the report makes of each artefact of the catalogue, by its name there: text for the terminal, and files."""
+"""Renderings of the artefacts of the catalogue, by name: text for the terminal, and files."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from rich.console import RenderableType
 
-from smartcl.paper.datasets.registry import DATASETS
+from smartcl.paper.datasets.dataset_registry import DATASETS
 from smartcl.paper.experiments.catalogue import Artefact
 from smartcl.paper.experiments.keywords import KeywordStudy
 from smartcl.paper.experiments.measures import format_value
@@ -26,7 +26,7 @@ from smartcl.paper.report.table_grids import column_grids, paired_grid
 from smartcl.paper.report.theory_figure import theory_text, write_theory
 
 #: An artefact's data, as the catalogue makes them.
-Data = dict[str, Any]
+FigureData = dict[str, Any]
 
 
 def nothing(*_: object) -> Any:
@@ -37,28 +37,28 @@ def nothing(*_: object) -> Any:
 class Rendering:
     """Beside the tables of its runs: what is printed, and what is written into a folder."""
 
-    text: Callable[[Data], list[RenderableType]] = nothing
-    write: Callable[[Data, Path], list[Path]] = nothing
+    text: Callable[[FigureData], list[RenderableType]] = nothing
+    write: Callable[[FigureData, Path], list[Path]] = nothing
 
 
-def keywords_text(data: Data) -> list[RenderableType]:
+def keywords_text(data: FigureData) -> list[RenderableType]:
     return [keyword_grid(KeywordStudy.of(study)) for study in data["studies"]]
 
 
-def write_studies(data: Data, folder: Path) -> list[Path]:
+def write_studies(data: FigureData, folder: Path) -> list[Path]:
     stems = {folder / f"keywords-{study['spec']['dataset']}": study for study in data["studies"]}
     return [path for stem, study in stems.items() for path in write_keywords(KeywordStudy.of(study), stem)]
 
 
-def write_curves(data: Data, folder: Path) -> list[Path]:
+def write_curves(data: FigureData, folder: Path) -> list[Path]:
     return write_samples([HeldSamples.of(curve) for curve in data["curves"]], folder)
 
 
-def streams_text(data: Data) -> list[RenderableType]:
+def streams_text(data: FigureData) -> list[RenderableType]:
     return [grid.terminal() for grid in stream_grids(data)]
 
 
-def strengths_text(data: Data) -> list[RenderableType]:
+def strengths_text(data: FigureData) -> list[RenderableType]:
     edge = data["at_the_edge"]
     return [
         f"{method}: {strength:g}{' (at the edge of the grid)' if method in edge else ''}"
@@ -66,7 +66,7 @@ def strengths_text(data: Data) -> list[RenderableType]:
     ]
 
 
-def steps_text(data: Data) -> list[RenderableType]:
+def steps_text(data: FigureData) -> list[RenderableType]:
     lines = [
         f"mean {metric}: "
         + ", ".join(f"{format_value(metric, value)} ({steps} steps)" for steps, value in found.items())
@@ -75,7 +75,7 @@ def steps_text(data: Data) -> list[RenderableType]:
     return [*lines, f"chosen by AUC: {data['chosen']} steps a batch"]
 
 
-def ablation_text(data: Data) -> list[RenderableType]:
+def ablation_text(data: FigureData) -> list[RenderableType]:
     return [ablation_grid(data).terminal(), f"ensemble/settings.py has {data['numbers']} names of numbers."]
 
 
@@ -92,7 +92,7 @@ RENDERINGS: dict[str, Rendering] = {
 }
 
 
-def shown(name: str, artefact: Artefact, data: Data, paired: bool) -> Iterator[RenderableType]:
+def shown(name: str, artefact: Artefact, data: FigureData, paired: bool) -> Iterator[RenderableType]:
     """For the terminal: the tables with what to know of their data, paired differences if asked for, its own text."""
     for table, said in zip(artefact.tables, data.get("tables", [data]), strict=True):
         for grid in column_grids(table, said["cells"]):

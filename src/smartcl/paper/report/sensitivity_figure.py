@@ -9,7 +9,7 @@ from smartcl.paper.experiments.sensitivity import sensitivity_points
 from smartcl.paper.report.charts import Axis, Point, Series, line_chart
 from smartcl.paper.report.loaded_runs import Runs, numbers
 from smartcl.paper.report.page_figure import PageFigure, slug
-from smartcl.paper.report.pictures import save_numbers
+from smartcl.paper.report.pictures import save_drawings, save_numbers
 from smartcl.paper.report.svg import Drawing, Key
 
 #: The points of a curve, by method and stream.
@@ -31,11 +31,10 @@ def write_sensitivity(data: dict[str, Any], folder: Path) -> list[Path]:
     points = data["points"]
     if not points:
         return []
-    written = [save_numbers(folder / STEM, [FIELDS, *([point[name] for name in FIELDS] for point in points)])]
-    for name, drawing in draw_sensitivity(points).files.items():
-        written.append(folder / f"{name}.svg")
-        written[-1].write_text(drawing.file(), encoding="utf-8")
-    return written
+    return [
+        save_numbers(folder / STEM, [FIELDS, *([point[name] for name in FIELDS] for point in points)]),
+        *save_drawings(draw_sensitivity(points).files, folder),
+    ]
 
 
 def draw_sensitivity(points: list[dict[str, Any]]) -> PageFigure:

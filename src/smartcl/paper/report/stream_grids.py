@@ -1,4 +1,4 @@
-"""What the table of streams comes down to: places, distance to the best peer, and how fast a change is learned."""
+"""Summary of the table of streams: places, distance to the best peer, accuracy after each change."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 from smartcl.paper.datasets.stream_suite import SUITE
 from smartcl.paper.experiments.measures import format_difference, format_value
 from smartcl.paper.experiments.results import ResultFolder
+from smartcl.paper.experiments.run_table import Table
 from smartcl.paper.experiments.streams import FIRST_ROWS, LATER_ROWS, RETURNING, STREAM_RUNS, streams_data
-from smartcl.paper.experiments.table import Table
 from smartcl.paper.report.grid import Cell, Grid
 
 

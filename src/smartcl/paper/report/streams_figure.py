@@ -1,4 +1,4 @@
-"""Accuracy over time on each stream of the suite, with the moments marked at which the world changes."""
+"""Accuracy over time on each stream of the suite, with the moments marked at which the concept changes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from smartcl.paper.experiments.streams import STREAM_RUNS, streams_data
 from smartcl.paper.report.charts import Axis, Point, Series, line_chart
 from smartcl.paper.report.loaded_runs import Runs, numbers
 from smartcl.paper.report.page_figure import PageFigure, key_of
-from smartcl.paper.report.pictures import save_numbers
+from smartcl.paper.report.pictures import save_drawings, save_numbers
 from smartcl.paper.report.svg import Drawing
 
 STEM = "streams"
@@ -32,11 +32,7 @@ def write_streams(data: dict[str, Any], folder: Path) -> list[Path]:
         for curve in curves
         for end, accuracy in zip(curve["rows"], curve["accuracy"], strict=True)
     ]
-    written = [save_numbers(folder / STEM, [FIELDS, *points])]
-    for name, drawing in draw_streams(curves).files.items():
-        written.append(folder / f"{name}.svg")
-        written[-1].write_text(drawing.file(), encoding="utf-8")
-    return written
+    return [save_numbers(folder / STEM, [FIELDS, *points]), *save_drawings(draw_streams(curves).files, folder)]
 
 
 def draw_streams(curves: list[dict[str, Any]]) -> PageFigure:
@@ -52,7 +48,7 @@ def draw_streams(curves: list[dict[str, Any]]) -> PageFigure:
         return PageFigure(STEM, title, missing=f"smartcl reproduce {STREAM_RUNS.name}")
     caption = (
         f"Accuracy by window of the stream, up to the row it stands at: mean of {numbers([c['n'] for c in curves])}. "
-        "Upright lines are the rows at which the world changes; a stream that changes all along has none. Where one "
+        "Upright lines are the rows at which the concept changes; a stream that changes all along has none. Where one "
         "row in 1,000 is an event, accuracy says nothing: no panel."
     )
     return PageFigure(STEM, title, caption, panels)

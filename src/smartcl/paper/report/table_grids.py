@@ -7,7 +7,7 @@ from typing import Any
 
 from smartcl.paper.experiments.catalogue import known_artefacts
 from smartcl.paper.experiments.measures import HOLDINGS, METRICS, SCORES, STREAM_SCORES, format_difference, format_value
-from smartcl.paper.experiments.table import Row, Table
+from smartcl.paper.experiments.run_table import Row, Table
 from smartcl.paper.report.grid import Cell, Grid
 from smartcl.paper.report.loaded_runs import REFERENCES, Runs, count
 from smartcl.paper.report.page_figure import slug

@@ -1,19 +1,20 @@
-"""What Eq. 2 and its bounds are worth: a table for people, a CSV file and a picture."""
+"""Figure of Eq. 2 and its bounds: a table for people, a CSV file and two drawings."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich.console import RenderableType
 
+from smartcl.paper.report.charts import Axis, Point, Series, line_chart
 from smartcl.paper.report.grid import Cell, Grid
-from smartcl.paper.report.pictures import new_picture, save_numbers, save_picture
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from smartcl.paper.report.page_figure import PageFigure, slug
+from smartcl.paper.report.pictures import save_drawings, save_numbers
+from smartcl.paper.report.svg import Key
 
 STEM = "theory"
+COLOURS = ("blue", "red", "green", "orange", "violet", "teal")
 BOUNDS = {"l2_bound": "l2 bound", "hoelder_bound": "Hölder bound"}
 
 
@@ -50,31 +51,45 @@ def counter_example_text(found: dict[str, Any]) -> str:
 
 
 def write_theory(data: dict[str, Any], folder: Path) -> list[Path]:
-    """Every look as a line of CSV, and the picture; nothing where no run is."""
+    """Every look as a line of CSV, and the drawings; nothing where no run is."""
     looks = data["looks"]
     if not looks:
         return []
     names = list(looks[0])
     lines = [names, *([look[name] for name in names] for look in looks)]
-    return [save_numbers(folder / STEM, lines), *save_picture(draw_theory(looks), folder / STEM)]
+    return [save_numbers(folder / STEM, lines), *save_drawings(draw_theory(looks).files, folder)]
 
 
-def draw_theory(looks: list[dict[str, Any]]) -> Figure:
+def draw_theory(looks: list[dict[str, Any]]) -> PageFigure:
     """The cosine of Eq. 2 along training, and the rise against the l2 bound where it holds."""
-    figure = new_picture(11, 4)
-    along, bound = figure.subplots(1, 2)
-    for position, row in enumerate(dict.fromkeys(look["row"] for look in looks)):
-        mine = [look for look in looks if look["row"] == row]
-        holds = [look for look in mine if look["cosine"] >= 0]
-        style = {"s": 8, "color": f"C{position}", "label": row, "alpha": 0.6, "linewidths": 0}
-        along.scatter([look["batches"] for look in mine], [look["cosine"] for look in mine], **style)
-        bound.scatter([look["l2_bound"] for look in holds], [look["rise"] for look in holds], **style)
-    along.axhline(0, color="black", linewidth=0.8)
-    along.set(title="Eq. 2 holds above the line", xlabel="batches learned", ylabel="cosine of the two gradients")
-    far = max((look["l2_bound"] for look in looks), default=1.0)
-    bound.plot([0, far], [0, far], color="black", linewidth=0.8)
-    bound.set(title="where it holds, no look may lie above the line", xlabel="l2 bound", ylabel="rise, Σ b")
-    for axes in (along, bound):
-        axes.legend(frameon=False, fontsize=8)
-        axes.spines[["top", "right"]].set_visible(False)
-    return figure
+    along, bound = [], []
+    for row, colour in zip(dict.fromkeys(look["row"] for look in looks), COLOURS, strict=False):
+        mine, key = [look for look in looks if look["row"] == row], Key(slug(row), row, colour)
+        along.append(Series(key, [Point(look["batches"], look["cosine"]) for look in mine], joined=False))
+        holds = [Point(look["l2_bound"], look["rise"]) for look in mine if look["cosine"] >= 0]
+        if holds:
+            bound.append(Series(key, holds, joined=False))
+    last, far = (max((look[name] for look in looks), default=1.0) for name in ("batches", "l2_bound"))
+    rises = [point.y for each in bound for point in each.points]
+    diagonal = Series(Key("bound", "the bound", "ink", dashed=True), [Point(0, 0), Point(far, far)], width=1)
+    panels = (
+        (
+            "Eq. 2 holds above zero",
+            line_chart(
+                along,
+                Axis.around("batches learned", [last], low=0),
+                Axis.around("cosine of the two gradients", [look["cosine"] for look in looks]),
+                "The cosine of Eq. 2 along training",
+            ),
+        ),
+        (
+            "where it holds, no look may lie above the line",
+            line_chart(
+                [*bound, diagonal],
+                Axis.around("l2 bound", [far], low=0),
+                Axis.around("rise, Σ b", [*rises, 0.0, far]),
+                "The rise of the loss on memory against the l2 bound",
+            ),
+        ),
+    )
+    return PageFigure(STEM, "Eq. 2 and its bounds", panels=panels)

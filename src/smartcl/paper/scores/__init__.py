@@ -1,1 +1,1 @@
-"""How good a learner was on a stream of tasks, and how sure that is."""
+"""Scores of a learner on a stream of tasks, with their uncertainty."""

@@ -1,4 +1,4 @@
-"""How far the loss on memory may rise although Eq. 2 holds: the paper's Theorem 2, as printed and as it is true.
+"""Bounds of the rise of the loss on memory where Eq. 2 holds: the paper's Theorem 2, as printed and corrected.
 
 With the new batch's gradient ``a`` and the memory's gradient ``b`` on the ``n`` kept parameters, Eq. 2 asks for
 ``⟨a, b⟩ ≥ 0``, and the theorem bounds ``Σ_j b_j`` (times the step ``λ``, left out here). The printed bound

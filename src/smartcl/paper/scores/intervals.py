@@ -7,7 +7,7 @@ from math import sqrt
 from statistics import fmean, stdev
 from typing import NamedTuple
 
-from scipy import stats
+from scipy.special import stdtrit
 
 CONFIDENCE = 0.95
 
@@ -34,5 +34,5 @@ def paired_difference(ours: Sequence[float], theirs: Sequence[float]) -> Paired:
     n, mean = len(differences), fmean(differences)
     if n < 2:
         return Paired(mean, None, None, n)
-    half = float(stats.t.ppf((1 + CONFIDENCE) / 2, n - 1)) * stdev(differences) / sqrt(n)
+    half = float(stdtrit(n - 1, (1 + CONFIDENCE) / 2)) * stdev(differences) / sqrt(n)
     return Paired(mean, mean - half, mean + half, n)

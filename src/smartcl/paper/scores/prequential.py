@@ -8,7 +8,6 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.metrics import average_precision_score, cohen_kappa_score, roc_auc_score
 
 #: Rows that are predicted together, and then learned.
 BATCH_ROWS = 50
@@ -47,6 +46,8 @@ def prequential(online: Online, X: NDArray[np.float32], y: NDArray[np.int64]) ->
 
 def measures(scores: NDArray[np.float64], y: NDArray[np.int64]) -> dict[str, Any]:
     """Accuracy in percent, Cohen's kappa and right predictions by batch; of two classes how well they are ranked."""
+    from sklearn.metrics import average_precision_score, cohen_kappa_score, roc_auc_score
+
     said = scores.argmax(axis=1)
     right = said == y
     classes = np.arange(scores.shape[1])

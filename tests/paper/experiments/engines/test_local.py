@@ -15,11 +15,11 @@ from typing import Any
 import pytest
 
 from smartcl.paper.experiments.engines.engine import Outcome
-from smartcl.paper.experiments.engines.local import LocalEngine, Step
-from smartcl.paper.experiments.engines.worker import deaf_to_interrupts
-from smartcl.paper.experiments.run import run
-from smartcl.paper.experiments.spec import RunSpec
+from smartcl.paper.experiments.engines.local import LocalEngine, RunStep
+from smartcl.paper.experiments.engines.worker import interrupts_ignored
+from smartcl.paper.experiments.run_spec import RunSpec
 from smartcl.paper.experiments.sweep import results_of
+from smartcl.paper.experiments.task_run import run
 
 QUICK = {"hidden": (4,), "iterations": 1}
 ENDLESS = {"hidden": (4,), "iterations": 100_000}
@@ -119,7 +119,7 @@ def test_workers_go_with_a_parent_killed_outright(tmp_path):
 
 def test_runs_are_watched_batch_by_batch_and_come_out_as_without():
     specs = [RunSpec.of(QUICK, dataset="disjoint-digits", method=method, memory="1kB") for method in ("er", "finetune")]
-    seen: dict[RunSpec, list[Step]] = {one: [] for one in specs}
+    seen: dict[RunSpec, list[RunStep]] = {one: [] for one in specs}
     watched = results_of(specs, LocalEngine(2, lambda one, step: seen[one].append(step)))
     assert [step.done for step in seen[specs[0]]] == [step.done for step in seen[specs[1]]] == list(range(1, 21))
     assert {step.total for steps in seen.values() for step in steps} == {20}
@@ -156,7 +156,7 @@ def test_a_process_is_deaf_from_its_first_moment() -> None:
         return bool(int(status["SigBlk"], 16) & 1 << (signal.SIGINT - 1))
 
     process = get_context("spawn").Process(target=time.sleep, args=(60,), daemon=True)
-    with deaf_to_interrupts():
+    with interrupts_ignored():
         process.start()
     assert is_deaf(process.pid or 0)
     assert not is_deaf("self")

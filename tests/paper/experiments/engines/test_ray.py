@@ -16,9 +16,9 @@ from smartcl.cli.app import call
 from smartcl.paper.experiments.compact_results import rounded
 from smartcl.paper.experiments.engines.engine import attempt
 from smartcl.paper.experiments.results import ResultFolder
-from smartcl.paper.experiments.run import run
-from smartcl.paper.experiments.spec import RunSpec
+from smartcl.paper.experiments.run_spec import RunSpec
 from smartcl.paper.experiments.sweep import missing, sweep
+from smartcl.paper.experiments.task_run import run
 
 ray = pytest.importorskip("ray", reason="the extra [ray] is not installed")
 
@@ -91,7 +91,7 @@ def test_a_node_killed_in_the_middle_loses_nothing(tmp_path, cluster):
     lost = [seed for node, seed in notes(diary) if node == second.node_id]
     assert len(lost) == 1
     assert sorted(begun) == sorted([*"01234", *lost])  # what was in flight there began again, and nothing else
-    assert len(list(results.folder.rglob("*.json"))) == 4
+    assert len(results.file("disjoint-digits").read()) == 4
     for one in (spec(0), spec(int(lost[0]))):
         if one != spec(3):
             result, here = results.load(one), attempt(run, one).result
@@ -110,7 +110,7 @@ def test_ray_starts_on_this_machine_without_an_address():
 
 
 def test_an_unreachable_cluster_is_one_line(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("smartcl.paper.commands.reproduce.RayEngine", partial(RayEngine, patience=5.0))
+    monkeypatch.setattr("smartcl.paper.experiments.engines.ray.RayEngine", partial(RayEngine, patience=5.0))
     arguments = ["--results", str(tmp_path), "--engine", "ray", "--address", "127.0.0.1:1"]
     assert call(["reproduce", "table1", "--quick", *arguments]) == 1
     captured = capsys.readouterr()

@@ -1,1 +1,1 @@
-"""Where the runs of a sweep are made: on this machine, or on a Ray cluster."""
+"""Engines that make the runs of a sweep: on this machine, or on a Ray cluster."""

@@ -1,19 +1,21 @@
-"""What a sweep asks of an engine: the outcome of every run, as they finish, in any order."""
+"""Protocol of an engine: the outcome of every run, as they finish, in any order."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from smartcl.learners.watching import Progress
-from smartcl.paper.experiments.spec import RunSpec
+from smartcl.paper.experiments.run_spec import RunSpec
+
+if TYPE_CHECKING:
+    from smartcl.learners.watching import TellProgress
 
 
 class Work(Protocol):
     """Makes one run and returns its result; tells how far it is if somebody asks."""
 
-    def __call__(self, spec: RunSpec, /, progress: Progress | None = None) -> dict[str, Any]: ...
+    def __call__(self, spec: RunSpec, /, progress: TellProgress | None = None) -> dict[str, Any]: ...
 
 
 #: Outcomes as they come; closing it early stops the runs in flight.

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 from smartcl.learners.stream_learner import StreamLearner
 from smartcl.paper.experiments.engines.engine import Outcome, Outcomes, Work, attempt
-from smartcl.paper.experiments.engines.worker import deaf_to_interrupts, quiet_worker
-from smartcl.paper.experiments.spec import RunSpec
+from smartcl.paper.experiments.engines.worker import interrupts_ignored, quiet_worker
+from smartcl.paper.experiments.run_spec import RunSpec
 
 SPAWN = get_context("spawn")
 
@@ -23,7 +23,7 @@ SPAWN = get_context("spawn")
 GRACE = 10.0
 
 
-class Step(NamedTuple):
+class RunStep(NamedTuple):
     """How far a run is, and a line about its memory."""
 
     done: int
@@ -32,7 +32,7 @@ class Step(NamedTuple):
 
 
 #: Called after each batch of a run.
-Watch = Callable[[RunSpec, Step], None]
+WatchStep = Callable[[RunSpec, RunStep], None]
 
 
 class LocalEngine:
@@ -41,7 +41,7 @@ class LocalEngine:
     Whoever gives a ``watch`` is told of every batch that any of the runs has learned.
     """
 
-    def __init__(self, workers: int | None = None, watch: Watch | None = None) -> None:
+    def __init__(self, workers: int | None = None, watch: WatchStep | None = None) -> None:
         self.workers = workers or os.cpu_count() or 1
         self.watch = watch
 
@@ -58,7 +58,7 @@ class LocalEngine:
                 for channel in wait(list(busy)):
                     worker = busy[channel]
                     spec, news = worker.spec, worker.news()
-                    if isinstance(news, Step):
+                    if isinstance(news, RunStep):
                         if self.watch is not None:
                             self.watch(spec, news)
                         continue
@@ -85,23 +85,23 @@ class Worker:
     def __init__(self, work: Work, watched: bool) -> None:
         self.channel, theirs = SPAWN.Pipe()
         self._process = SPAWN.Process(target=_serve, args=(work, watched, theirs), daemon=True)
-        with deaf_to_interrupts():
+        with interrupts_ignored():
             self._process.start()
         theirs.close()
 
     def take(self, spec: RunSpec) -> None:
         """Begin this run."""
         self.spec = spec
-        with suppress(OSError):  # dead already: then its channel is at its end, and there is no outcome
+        with suppress(OSError):  # ended already: its channel is at its end, and there is no outcome
             self.channel.send(spec)
 
-    def news(self) -> Outcome | Step | None:
+    def news(self) -> Outcome | RunStep | None:
         """What came of the run taken, or how far it is; None if the process is gone."""
         try:
             news = self.channel.recv()
         except (EOFError, OSError):
             return None
-        assert isinstance(news, (Outcome, Step))
+        assert isinstance(news, (Outcome, RunStep))
         return news
 
     def ending(self) -> str:
@@ -122,7 +122,7 @@ def _serve(work: Work, watched: bool, channel: Connection) -> None:
     quiet_worker()
 
     def tell(done: int, total: int, learner: StreamLearner) -> None:
-        channel.send(Step(done, total, repr(learner.memory)))
+        channel.send(RunStep(done, total, repr(learner.memory)))
 
     while True:
         channel.send(attempt(partial(work, progress=tell) if watched else work, channel.recv()))

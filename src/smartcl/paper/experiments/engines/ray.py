@@ -12,7 +12,7 @@ from typing import Any
 import smartcl
 from smartcl.paper.experiments.engines.engine import Outcome, Outcomes, Work, attempt, reason_of
 from smartcl.paper.experiments.engines.worker import one_thread
-from smartcl.paper.experiments.spec import RunSpec
+from smartcl.paper.experiments.run_spec import RunSpec
 
 #: How often a run is made anew after its worker or node was lost.
 RETRIES = 3
@@ -63,7 +63,7 @@ class RayEngine:
     def _connect(self) -> None:
         settings: dict[str, Any] = {**QUIET, "runtime_env": {"py_modules": [str(Path(smartcl.__file__).parent)]}}
         if self.address is None:
-            os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # a sweep on one's own machine tells nobody
+            os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # a sweep on one's own machine reports nothing
             settings |= {"num_cpus": self.workers, "include_dashboard": False}
         self._ray.init(address=self.address or "local", **settings)
 

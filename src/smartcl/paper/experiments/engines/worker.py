@@ -1,4 +1,4 @@
-"""How a process behaves that makes runs for another: one thread, deaf to ctrl-C, gone with its parent."""
+"""Set-up of a worker process: one thread, ctrl-C ignored, ended when its parent ends."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from threadpoolctl import threadpool_limits
 
 
 @contextmanager
-def deaf_to_interrupts() -> Iterator[None]:
-    """Processes started inside never hear ctrl-C, not even while they load; here it waits until the block is left."""
+def interrupts_ignored() -> Iterator[None]:
+    """Inside, new processes ignore ctrl-C from their start; in this process it waits until the block is left."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    resource_tracker.ensure_running()  # started with the first process, it would open our ears again
+    resource_tracker.ensure_running()  # started with the first process, it would restore the handler
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -41,7 +41,7 @@ def one_thread() -> None:
 
 
 def _leave_with_parent() -> None:
-    """A parent killed with SIGKILL cannot stop its workers; they would go on, and crowd those that follow."""
+    """End with the parent: one killed with SIGKILL cannot stop its workers, which would go on."""
     parent = parent_process()
     if parent is not None:
         parent.join()

@@ -1,0 +1,28 @@
+"""The work of ``smartcl report``: results as pages to read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from smartcl.atomic import write_file
+from smartcl.cli.usage import arguments_checked
+from smartcl.cli.visible import tell
+from smartcl.files.outputs import check_file, check_writable
+from smartcl.paper.report.html_page import write_report
+from smartcl.paper.report.loaded_runs import Runs
+from smartcl.paper.report.markdown_page import markdown_page
+
+
+def report(results: Path, out: Path, benchmarks: Path, markdown: Path | None) -> None:
+    """Write the folder with the HTML page, or the Markdown page alone."""
+    if markdown is not None:
+        with arguments_checked():
+            check_file(markdown)
+        write_file(markdown, markdown_page(Runs(results)).encode())
+        tell(f"page: {markdown}")
+        return
+    with arguments_checked():
+        check_writable(out)
+    made = write_report(results, out, benchmarks)
+    tell(f"page: {out / 'index.html'} ({len(made.runs.all)} runs)")
+    tell(f"plots: {len(made.drawings)} in {out / 'figures'}; tables: {len(made.grids)} in {out / 'tables'}")
