@@ -34,7 +34,6 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from smartcl.paper.scores.stream_scores import stream_scores
 
 from benchmarks.__main__ import children_seconds
 from smartcl import SmartClassifier
@@ -46,6 +45,7 @@ from smartcl.paper.datasets.downloads import cache_folder
 from smartcl.paper.datasets.packages import download_wheel, zip_member
 from smartcl.paper.datasets.real_streams import KNOWN_BEFORE, LATE_MINUTES, TIMEOUT
 from smartcl.paper.scores.prequential import BATCH_ROWS
+from smartcl.paper.scores.probability_scores import stream_scores
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.int64]

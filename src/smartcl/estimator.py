@@ -156,7 +156,7 @@ class SmartClassifier(ClassifierMixin, TableDoor):  # type: ignore[misc]
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> SmartClassifier:
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> SmartClassifier:
         """Forget everything, then learn these rows in random order, once."""
         with self._one_at_a_time():
             if self._takes_table(X, anew=True):
@@ -175,7 +175,7 @@ class SmartClassifier(ClassifierMixin, TableDoor):  # type: ignore[misc]
 
     def partial_fit(
         self,
-        X: ArrayLike,
+        X: Any,
         y: ArrayLike,
         classes: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
@@ -225,17 +225,17 @@ class SmartClassifier(ClassifierMixin, TableDoor):  # type: ignore[misc]
             self._fitted.learner.flush()
         return self
 
-    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """The probability of each class, columns as in ``classes_``."""
         return self._probabilities(X)[0]
 
-    def predict(self, X: ArrayLike) -> Labels:
+    def predict(self, X: Any) -> Labels:
         """The most likely class of each row."""
         probabilities, names = self._probabilities(X)
         labels: Labels = names[probabilities.argmax(axis=1)]
         return labels
 
-    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+    def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """The accuracy of ``predict`` on rows whose labels are known."""
         from sklearn.metrics import accuracy_score  # late, as in scikit-learn: who only learns does not wait for it
 
@@ -304,7 +304,7 @@ class SmartClassifier(ClassifierMixin, TableDoor):  # type: ignore[misc]
         model.feature_names_in_ = np.array(feature_names, dtype=object)
         return model
 
-    def _begin(self, X: ArrayLike, given: Given) -> None:
+    def _begin(self, X: Any, given: Given) -> None:
         draft, taken = self._drafted(X, given.y)
         weight = sample_weight_asked(given.sample_weight, len(taken.labels))
         check_endings(given.classes)
@@ -315,7 +315,7 @@ class SmartClassifier(ClassifierMixin, TableDoor):  # type: ignore[misc]
         self._learn(draft._fitted, taken, np.arange(len(taken.labels)), weight, given.ids)
         self.__dict__ = draft.__dict__
 
-    def _go_on(self, X: ArrayLike, given: Given) -> None:
+    def _go_on(self, X: Any, given: Given) -> None:
         fitted, learner, known = self._fitted, self._fitted.learner, self._fitted.names
         fitted.built.check_same(self._asked(fitted.built.spec))
         taken = self._validate(self, X, given.y, fitted.encoding, reset=False)
@@ -354,7 +354,7 @@ class SmartClassifier(ClassifierMixin, TableDoor):  # type: ignore[misc]
         told = RowsLearned(type(self).__name__, len(order), self.verbose)
         feed(fitted.learner, data.take, order, self.batch_size, told.reached)
 
-    def _probabilities(self, X: ArrayLike) -> tuple[NDArray[np.float64], Labels]:
+    def _probabilities(self, X: Any) -> tuple[NDArray[np.float64], Labels]:
         """Probabilities, and the label of each column."""
         check_is_fitted(self)
         if self._takes_table(X):
@@ -363,7 +363,7 @@ class SmartClassifier(ClassifierMixin, TableDoor):  # type: ignore[misc]
         rows = None if door is None or door.fitted is not self._fitted else door.rows(X)
         return self._answers(self._rows_given(X) if rows is None else rows)
 
-    def _rows_given(self, X: ArrayLike) -> Rows:
+    def _rows_given(self, X: Any) -> Rows:
         """Rows of numbers to predict, checked."""
         with one_line():
             flat, shape = flat_rows(encoded(self._fitted.encoding, self.encoder, X))
@@ -377,16 +377,14 @@ class SmartClassifier(ClassifierMixin, TableDoor):  # type: ignore[misc]
         names = self._fitted.names[: raw.shape[1]]  # asked for after the answer: never fewer than its columns
         return (raw / raw.sum(dim=1, keepdim=True)).numpy(), names
 
-    def _drafted(self, X: ArrayLike, y: ArrayLike) -> tuple[SmartClassifier, Taken]:
+    def _drafted(self, X: Any, y: ArrayLike) -> tuple[SmartClassifier, Taken]:
         """A model that will take this one's place, which stays as it is until then; what it is to learn."""
         draft = object.__new__(type(self))
         draft.__dict__.update(self.__dict__)
         encoding = None if self.encoder is None else Encoding.of(self.encoder, X)
         return draft, self._validate(draft, X, y, encoding, reset=True)
 
-    def _validate(
-        self, model: SmartClassifier, X: ArrayLike, y: ArrayLike, encoding: Encoding | None, reset: bool
-    ) -> Taken:
+    def _validate(self, model: SmartClassifier, X: Any, y: ArrayLike, encoding: Encoding | None, reset: bool) -> Taken:
         check_batch_size(self.batch_size)
         check_verbose(self.verbose)
         with one_line():

@@ -204,7 +204,8 @@ class Fitted:
         waiting = memory.waiting.x
         if isinstance(stored, torch.Tensor) and isinstance(waiting, torch.Tensor):
             return torch.cat([stored.float(), waiting.float()])
-        return sparse.csr_array(sparse.vstack([stored, waiting], format="csr"))
+        both: list[Any] = [stored, waiting]
+        return sparse.csr_array(sparse.vstack(both, format="csr"))
 
     def _encoded_anew(self, stored: Rows) -> tuple[Fitted, Callable[[Rows], Rows]]:
         """With an encoder that knows the stored rows alone; and what changes rows to those that it would make."""

@@ -313,6 +313,10 @@ def _first_table(model: TableDoor, X: Any, labels: Labels, classes: int) -> Tabl
     return TableRows(encoder.parse(records), encoder)
 
 
+def _dense(X: Any) -> Any:
+    return X.toarray()
+
+
 def _table(model: TableDoor, X: Any, columns: RowEncoder) -> TableRows:
     """The rows of a table by the columns that are known."""
     return X if isinstance(X, TableRows) else TableRows(columns.parse(_records(model, X, False, columns)), columns)
@@ -338,7 +342,7 @@ def _records(model: TableDoor, X: Any, reset: bool, columns: RowEncoder | None =
                 raise ValueError(f"there is more than one column {twice[0]!r}")
         return all_records(X, wanted)
     with one_line():
-        values = np.asarray(X.toarray() if sparse.issparse(X) else as_array(X))
+        values = np.asarray(_dense(X) if sparse.issparse(X) else as_array(X))
         if values.ndim != 2:
             raise ValueError(
                 f"X must be a table, as when learning began: rows of columns, got the shape {values.shape}"

@@ -77,8 +77,10 @@ def train(
     one_thread()
     with arguments_checked():
         goes_on = check_out(out, resume, overwrite)
-        asked = ((NUMBER, numeric), (CATEGORY, categorical), (DATE, date), (TEXT, text), (IGNORED, ignore))
-        asked = (*asked, (CLOCK, clock), (CODE, code))
+        asked = (
+            *((NUMBER, numeric), (CATEGORY, categorical), (DATE, date), (TEXT, text), (IGNORED, ignore)),
+            *((CLOCK, clock), (CODE, code)),
+        )
         told = Told(label, id_column, {name: kind for kind, names in asked for name in names or []}, width)
         begun = TableModel.load(out, trust or ()) if goes_on else None
         parameters = assignments(settings or [])

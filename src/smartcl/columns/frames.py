@@ -25,7 +25,7 @@ def is_frame(table: Any) -> bool:
 
 def all_records(table: Any, wanted: Wanted | None) -> Records:
     """All rows of a table at once; ``wanted`` as readers are asked."""
-    parts = [parse(wanted) for _, parse in pieces_of(table)]
+    parts: list[Records] = [parse(wanted) for _, parse in pieces_of(table)]
     if len(parts) == 1:
         return parts[0]
     names = dict.fromkeys(name for part in parts for name in part.columns)

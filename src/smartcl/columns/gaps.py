@@ -67,7 +67,8 @@ def means(rows: Floats) -> Floats:
     """
     there = ~np.isnan(rows)
     sums = np.where(there, rows, 0).sum(axis=0, dtype=np.float64)
-    return (sums / np.maximum(there.sum(axis=0), 1)).astype(np.float32)
+    found: Floats = (sums / np.maximum(there.sum(axis=0), 1)).astype(np.float32)
+    return found
 
 
 def gaps_of(X: Any) -> Gaps | None:

@@ -70,8 +70,9 @@ class NameRates:
         """How much more often than in all rows each class comes with these names; 0 for a name that is new."""
         at = np.fromiter((self._slots.get(key, -1) for key in keys), np.int64)
         count = np.where(at < 0, np.float32(0), self._count[at])
-        found: Floats = self._rate[at] * (count / (count + np.float32(SHRINK_ROWS)))[:, None]
-        return np.rint(found / np.float32(GRAIN)) * np.float32(GRAIN)
+        rates = self._rate[at] * (count / (count + np.float32(SHRINK_ROWS)))[:, None]
+        found: Floats = (np.rint(rates / GRAIN) * GRAIN).astype(np.float32)
+        return found
 
     def feature(self, key: int) -> list[float]:
         """The same of one name."""

@@ -47,7 +47,7 @@ class Words(NamedTuple):
 
     single: Ints
     pairs: Ints
-    count: int
+    length: int
     names: Sequence[str]
 
 
@@ -100,7 +100,7 @@ class WordRates:
 
     def features(self, words: Words) -> list[float]:
         """What is stored of a text, a multiple of a grain each."""
-        found = [float(np.log1p(words.count))]
+        found = [float(np.log1p(words.length))]
         if self.width == 1:
             for at in (words.single, words.pairs):
                 found += self._leanings(at)
@@ -121,16 +121,17 @@ class WordRates:
 
     def _frequencies(self, at: Ints) -> Floats:
         """Inverse document frequencies so far, of length 1 together."""
-        found = np.maximum(np.log((1 + self._rows) / (1 + self._seen[at])), 0).astype(np.float32)
-        length = float(np.sqrt(found @ found))
-        return found / np.float32(length) if length else found
+        found: Floats = np.maximum(np.log((1 + self._rows) / (1 + self._seen[at])), 0).astype(np.float32)
+        length = np.float32(np.sqrt(found @ found))
+        return np.divide(found, length, dtype=np.float32) if length else found
 
     def _log_odds(self, at: Ints) -> Floats:
         """How much more often than in all rows the classes come with these words, as logarithms."""
         base, seen = (self._base + 1) / (self._rows + 2), self._seen[at][:, None]
         rate = (self._held[at] + SHRINK_ROWS * base) / (seen + SHRINK_ROWS)
-        found: Floats = np.log(np.maximum(rate, 1e-4) / base) * np.minimum(1, seen / SURE_ROWS)
-        return found.astype(np.float32)
+        odds = np.log(np.maximum(rate, 1e-4) / base) * np.minimum(1, seen / SURE_ROWS)
+        found: Floats = odds.astype(np.float32)
+        return found
 
     def learn(self, texts: Sequence[Words | None], targets: Floats, journal: Journal | None = None) -> None:
         """Take a step for each text, in their order; ``targets`` are 0 or 1 in each column of classes."""

@@ -10,14 +10,16 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from scipy import sparse
 
 from smartcl.columns.recognise import Told
 from smartcl.columns.row_encoder import RowEncoder, TableRows
+from smartcl.data.batch import Rows
 from smartcl.estimator import SmartClassifier
 from smartcl.files.sources import source_of
-from smartcl.files.table_model import TableModel, as_given
+from smartcl.files.table_model import TableModel
 from smartcl.files.training import Training
 
 try:
@@ -102,7 +104,7 @@ class FromRiver:
         """Learn the rows of a table, and then what they tell of their names."""
         self.columns_ = table.encoder if self.columns_ is None else self.columns_
         found = table.taken(self.columns_, np.arange(len(table)))
-        self.partial_fit(as_given(found.x), y)
+        self.partial_fit(given_rows(found.x), y)
         self._order += [label for label in dict.fromkeys(y.tolist()) if label not in self._order]
         self.columns_.learn(found, np.array([self._order.index(label) for label in y.tolist()]))
         return self
@@ -110,7 +112,7 @@ class FromRiver:
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """The probability of each class; of a row about which the model says nothing, equal ones."""
         if isinstance(X, TableRows) and self.columns_ is not None:
-            X = as_given(X.taken(self.columns_, np.arange(len(X))).x)
+            X = given_rows(X.taken(self.columns_, np.arange(len(X))).x)
         known = self.classes_.tolist()
         found = [self.model.predict_proba_one(row) for row in _dicts(X)]
         table = np.array([[each.get(label, 0.0) for label in known] for each in found]).reshape(-1, len(known))
@@ -152,3 +154,8 @@ def _dicts(X: Any) -> Iterator[dict[int, float]]:
     else:
         for row in np.asarray(X).tolist():
             yield dict(enumerate(row))
+
+
+def given_rows(x: Rows) -> Any:
+    """Rows as a user has them: an array, or CSR."""
+    return x.numpy() if isinstance(x, torch.Tensor) else x

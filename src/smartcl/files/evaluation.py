@@ -30,7 +30,7 @@ def evaluate(model: TableModel, source: Source, frozen: bool) -> Evaluation:
             found.skipped[why] = found.skipped.get(why, 0) + count
         if not len(step.rows):
             continue
-        table = model.rows(step.rows, found.odd)
+        table = model.rows(step.rows, found.odd, found.scores.rows if frozen else 0)
         labels = [str(label) for label in step.rows.labels]
         found.scores.add(labels, model.classes, model.classifier.predict_proba(table))
         if not frozen:

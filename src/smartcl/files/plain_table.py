@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+import numpy as np
 import torch
 from torch import nn
 
@@ -12,12 +13,16 @@ from smartcl.columns.row_encoder import RowEncoder
 from smartcl.network.onnx_graph import INPUT, Graph
 from smartcl.network.plain import PlainNetwork
 
+#: So many rows after the last label: the rate of late rows has faded to that of all.
+LONG_AFTER = 10_000
+
 
 class PlainTable(nn.Module):
     """Takes one column for each number of the table, in its order, NaN where it is missing.
 
     ``columns`` are their names; ``order`` puts values, the words "missing", and what else a row has where the network
-    has its features: the rate of late rows, as it was last, and how many values are missing that no word tells of.
+    has its features: the rate of late rows, long after the last label, and how many values are missing of which no
+    word tells.
     """
 
     fill: torch.Tensor
@@ -40,7 +45,7 @@ class PlainTable(nn.Module):
         names = [*self.columns, *(f"{self.columns[place]} is missing" for place in says)]
         names += schema.feature_names[-1 - schema.rates :]
         counted = torch.tensor([[float(not column.missing)] for column in schema.used])
-        late = torch.from_numpy(encoder.late)
+        late = torch.from_numpy(encoder.late(np.full(1, LONG_AFTER))[0])
         self.register_buffer("fill", torch.tensor([column.fill for column in schema.used], dtype=torch.float32))
         self.register_buffer("says", torch.tensor(says, dtype=torch.int64))
         self.register_buffer("counted", torch.cat([torch.zeros(len(schema.used), len(late)), counted], dim=1))

@@ -105,10 +105,13 @@ class TableModel:
         seen = self.classifier.learner_.observed
         self.ages = Ages(held=None) if seen is None else self.ages.after(seen, before)
 
-    def rows(self, parsed: Parsed, odd: Odd | None = None) -> TableRows:
-        """Rows as the classifier takes them, encoded by what is known today; what was odd about them is counted."""
+    def rows(self, parsed: Parsed, odd: Odd | None = None, after: int = 0) -> TableRows:
+        """Rows as the classifier takes them, encoded by what is known today; what was odd about them is counted.
+
+        ``after`` is the number of rows before them whose labels are not known.
+        """
         encoder = self.encoder
-        return TableRows(parsed, encoder, encoder.encoded(parsed, odd))
+        return TableRows(parsed, encoder, encoder.encoded(parsed, odd, after))
 
     def learn_one(self, x: Mapping[Any, Any], y: Any) -> None:
         """Learn one row, a dict of raw columns; labels of a table are texts."""
@@ -156,20 +159,22 @@ class TableModel:
         """The model's answers to all rows of a source, block by block; it learns nothing."""
         given = source if hasattr(source, "blocks") else source_of(source, self.schema.label, PREDICT_ROWS)
         checked: set[str] = set()
+        after = 0
         for block in given.blocks({}):
-            answered = self.answer(block, Odd() if odd is None else odd, block.input not in checked)
+            answered = self.answer(block, Odd() if odd is None else odd, block.input not in checked, after)
             checked.add(block.input)
+            after += len(answered.labels)
             yield answered
 
-    def answer(self, block: Block, odd: Odd, first: bool) -> Answered:
-        """The model's answers to the rows of one block, perhaps the first of its input."""
+    def answer(self, block: Block, odd: Odd, first: bool, after: int = 0) -> Answered:
+        """The model's answers to the rows of one block, perhaps the first of its input, ``after`` others."""
         records = block.parse(self.schema.wanted)
         if first:
             self.encoder.check_columns(block.input, records)
         rows = self.encoder.parse(records)
         found = [np.zeros((0, len(self.classes)))]
         for begin in range(0, len(rows), PREDICT_ROWS):
-            table = self.rows(rows.take(slice(begin, begin + PREDICT_ROWS)), odd)
+            table = self.rows(rows.take(slice(begin, begin + PREDICT_ROWS)), odd, after + begin)
             found.append(self.classifier.predict_proba(table))
         ids = None if self.schema.id is None else list(records.columns.get(self.schema.id, [None] * len(rows)))
         return Answered(records, list(rows.labels), ids, self.classes, np.concatenate(found))
