@@ -52,7 +52,8 @@ DAY_HOURS = 24.0
 #: Rows over which the rate of all is averaged, and what a row leaves of the late rate before it. 0.98 is a memory of 50
 #: rows; 0.9 and 0.998 beside it gave nothing on flights after the first 100,000.
 BASE_ROWS, LATE = 500.0, 0.98
-#: Rows for which the late rate stays as it is, a batch: fading within it cost 0.01 AUC on flights after the first 100,000.
+#: Rows for which the late rate stays as it is, a batch: fading within it cost 0.01 AUC on flights after the first
+#: 100,000.
 FRESH_ROWS = 50
 #: Whole numbers below are floats without further ado.
 WHOLE = 2**53
@@ -304,8 +305,8 @@ class RowEncoder:
     def late(self, after: Ints) -> Floats:
         """The rate of late rows in each column of classes, for rows before which so many came without their labels.
 
-        What the last labels say of the next rows they say less and less of those beyond a batch: it fades to the rate of
-        all.
+        What the last labels say of the next rows they say less and less of those beyond a batch: the rate fades to that
+        of all rows.
         """
         kept = LATE ** np.maximum(0, after[:, None] - FRESH_ROWS).astype(np.float64)
         found: Floats = (np.rint((self._base + (self._late - self._base) * kept) / GRAIN) * GRAIN).astype(np.float32)
