@@ -35,8 +35,8 @@ NAMES = (
     *("scaling", "million", "sparse", "speedup", "planted", "rare", "units", "doors"),
     *("reading", "own_loop", "own_network", "coders", "grading", "before"),
 )
-#: They take long, or need the flu data.
-LONG = ("easy", "predicting", "again", "soak", "attack", "tables", "mixed")
+#: They take long, or need data that are fetched.
+LONG = ("doubts", "easy", "predicting", "again", "soak", "attack", "tables", "mixed")
 #: They need the environment of ``make compat-env``.
 PEERS = ("peers", "avalanche_replay", "row_by_row")
 

@@ -68,7 +68,7 @@ def soak(rows: int, folder: Path, batch: int = BATCH) -> list[tuple[str, float, 
         ("largest share of the budget held", worst, "<= 1"),
         ("rows learned", float(model.progress.rows), f"{ROWS:,}"),
         ("milliseconds per row", 1e3 * sum(seconds) / rows, "-"),
-        ("accuracy before learning", model.progress.accuracy or 0.0, "-"),
+        ("accuracy before learning", model.scores_.accuracy or 0.0, "-"),
     ]
 
 

@@ -17,7 +17,7 @@ BENEATH_MEMORY = {
     *("smartcl.setting_kinds", "smartcl.settings"),
 }
 #: What a memory is made of, and beneath it: past it, something was loaded that a memory does not need.
-MOST_MODULES = 33
+MOST_MODULES = 34
 #: Files that a table is shown with, half of the 192 before results were one file a data set.
 MOST_TO_SHOW = 96
 

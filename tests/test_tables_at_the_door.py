@@ -199,7 +199,7 @@ def test_a_table_model_takes_rows_one_by_one(tmp_path: Path) -> None:
     model.learn_one({"size": 1.0}, "maybe")
     assert set(model.predict_proba_one(row)) == {"no", "yes", "maybe"}
     assert model.predict_one(row) in ("no", "yes")
-    model.flush()
+    model.catch_up()
     model.save(tmp_path / "m")
     loaded = TableModel.load(tmp_path / "m")
     assert loaded.predict_proba_one(row) == model.predict_proba_one(row)

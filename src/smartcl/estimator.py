@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -14,14 +15,19 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from smartcl.account.account import Account
+from smartcl.account.doubted import Doubts
+from smartcl.account.named_scores import NamedScores
 from smartcl.columns.gaps import gaps_of
 from smartcl.columns.row_encoder import FeatureNames
+from smartcl.counted_batches import counted, widened
 from smartcl.data.batch import Batch, Ints, Rows
 from smartcl.data.spec import InputSpec
 from smartcl.encoding import Encode, Encoding, encoded
 from smartcl.estimator_door import Door
 from smartcl.estimator_input import (
     Given,
+    Said,
     as_array,
     check_batch_size,
     check_shape,
@@ -37,10 +43,12 @@ from smartcl.estimator_input import (
     spec_of,
 )
 from smartcl.fitted import Built, Fitted, Labels, Taken, check_endings, check_family, labels_of, positions
+from smartcl.learners.ensemble.left_out import left_out_probabilities
 from smartcl.learners.factory import Factory, Method
 from smartcl.learners.feeding import feed
 from smartcl.learners.forgetting import forget_samples
 from smartcl.learners.ids import ids_of, kept_ids
+from smartcl.learners.influence import influences
 from smartcl.learners.methods import USUAL_METHOD, registered_name
 from smartcl.learners.state_size import StateSize
 from smartcl.learners.stream_learner import StreamLearner
@@ -168,8 +176,9 @@ class SmartClassifier(ClassifierMixin, TableDoor):  # type: ignore[misc]
             rng = check_random_state(self.random_state)
             draft._fitted = self._new(taken, np.unique(taken.labels), rng, fixed=False)
             order: Ints = rng.permutation(len(taken.labels))
-            self._learn(draft._fitted, taken, order, weight)
+            account = self._learn(draft._fitted, taken, order, weight)
             draft._fitted.learner.flush()
+            draft._fitted = replace(draft._fitted, account=counted(account, draft._fitted.learner))
             self.__dict__ = draft.__dict__
         return self
 
@@ -185,16 +194,20 @@ class SmartClassifier(ClassifierMixin, TableDoor):  # type: ignore[misc]
 
         ``ids`` are kept beside the rows, eight bytes each, so that ``forget`` can find them: with all calls or none.
         """
+        return self._taught(X, Given(y, classes, sample_weight, ids))
+
+    def _taught(self, X: ArrayLike, given: Given) -> SmartClassifier:
+        """The same; ``given`` may have what was answered to the rows before."""
         with self._one_at_a_time():
-            if classes is None and sample_weight is None and ids is None and self._learned_shortly(X, y):
+            short = all(value is None for value in given[1:])
+            if short and self._learned_shortly(X, given.y):
                 return self
             if self._takes_table(X):
-                given = Given(y, classes, sample_weight, ids)
                 self._learn_table(X, given, check_random_state(self.random_state))
             elif self.__sklearn_is_fitted__():
-                self._go_on(X, Given(y, classes, sample_weight, ids))
+                self._go_on(X, given)
             else:
-                self._begin(X, Given(y, classes, sample_weight, ids))
+                self._begin(X, given)
             self._door = Door.of(self.get_params(deep=False), self._fitted) if self._has_door else None
         return self
 
@@ -214,7 +227,13 @@ class SmartClassifier(ClassifierMixin, TableDoor):  # type: ignore[misc]
             return False
         if learner.waiting + len(rows) > self.batch_size:
             return False
-        learner.follow(Batch(rows, labels), self.batch_size, len(rows))
+        batches, waits = learner.batches, 0 < learner.waiting < self.batch_size - len(rows)
+        with nullcontext() if waits else learner.all_or_nothing():
+            learner.follow(Batch(rows, labels), self.batch_size, len(rows))
+            if learner.batches != batches:
+                account = counted(self._fitted.account, learner, labels.numpy())
+                self._fitted = replace(self._fitted, account=account)
+                self._door = replace(door, fitted=self._fitted)
         return True
 
     def flush(self) -> SmartClassifier:
@@ -222,7 +241,11 @@ class SmartClassifier(ClassifierMixin, TableDoor):  # type: ignore[misc]
         with self._one_at_a_time():
             self._learn_first_rows()
             check_is_fitted(self)
-            self._fitted.learner.flush()
+            learner = self._fitted.learner
+            if learner.waiting:
+                with learner.all_or_nothing():
+                    learner.flush()
+                    self._fitted = replace(self._fitted, account=counted(self._fitted.account, learner))
         return self
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
@@ -247,6 +270,55 @@ class SmartClassifier(ClassifierMixin, TableDoor):  # type: ignore[misc]
     def classes_(self) -> Labels:
         """The labels known, in the order of the columns of ``predict_proba``."""
         return self._known("classes_").classes
+
+    @property
+    def scores_(self) -> NamedScores:
+        """How good the answers were that the default learner gave to each batch before it learned it.
+
+        Accuracy beside that of always saying the commonest label and of repeating the last one, and what else a stream
+        is scored by; overall, in the last tenth, by class and over time. Other methods are not asked, for most of them
+        take as long to answer as to learn.
+        """
+        fitted = self._known("scores_")
+        changes = getattr(fitted.learner, "changes", ())
+        return NamedScores(fitted.account, [str(name) for name in fitted.names], tuple(changes))
+
+    def doubts(self, suspected: bool = True) -> Doubts:
+        """Which labels of stored samples are probably wrong, and what they should be; the most doubtful first.
+
+        Each sample is judged by models that have not learned it (``learners/ensemble/left_out.py``), whatever the
+        method. ``rows`` are the ids that were given with the rows, texts by their stored hash, or else the places of
+        the samples in ``memory_.export()``. With ``suspected=False`` all stored samples come, in that order. 10,000
+        samples take seconds.
+        """
+        fitted = self._known("doubts")
+        store = fitted.learner.memory.store
+        if not len(store):
+            return Doubts.of(np.zeros((0, len(fitted.names))), np.zeros(0, np.int64), fitted.names, [], suspected)
+        with fitted.learner.finished() as learner:
+            found = left_out_probabilities(learner, np.random.default_rng(0))
+        rows = store.extra["id"] if "id" in store.extra else np.arange(len(store))
+        return Doubts.of(found, store.labels.astype(np.int64), fitted.names, rows, suspected)
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """How far the answers move when stored samples have each other's value of a feature; 1 in sum, as in trees.
+
+        At most 64 features are asked about, those that vary most; the others have 0. Each look takes 64 predictions of
+        250 samples.
+        """
+        fitted = self._known("feature_importances_")
+        with fitted.learner.finished() as learner:
+            moves = influences(learner, np.random.default_rng(0))
+        found = np.zeros(fitted.built.spec.n_features)
+        found[list(moves)] = list(moves.values())
+        return found / found.sum() if found.any() else found
+
+    def begin_scores(self) -> None:
+        """Begin ``scores_`` anew: for a stream of another kind, or for rows that the model is to be tested on."""
+        check_is_fitted(self)
+        with self._one_at_a_time():
+            self._fitted = replace(self._fitted, account=self._fitted.account.anew())
 
     @property
     def learner_(self) -> StreamLearner:
@@ -299,7 +371,7 @@ class SmartClassifier(ClassifierMixin, TableDoor):  # type: ignore[misc]
         given = {name: value for name, value in built.parameters.items() if name in own}
         others = {name: value for name, value in built.parameters.items() if name not in own}
         model = cls(built.memory, method=registered_name(built.method), **given, parameters=others or None)
-        model._fitted = Fitted(learner, classes, True, built, companions)
+        model._fitted = Fitted(learner, classes, True, built, companions, account=Account.knowing(learner.counts.seen))
         model.n_features_in_ = built.spec.n_features
         model.feature_names_in_ = np.array(feature_names, dtype=object)
         return model
@@ -312,7 +384,8 @@ class SmartClassifier(ClassifierMixin, TableDoor):  # type: ignore[misc]
         check_family(taken.labels, known, "classes do")
         draft._fitted = self._new(taken, known, check_random_state(self.random_state), given.classes is not None)
         draft._fitted.refuse_strangers(np.setdiff1d(taken.labels, known))
-        self._learn(draft._fitted, taken, np.arange(len(taken.labels)), weight, given.ids)
+        account = self._learn(draft._fitted, taken, np.arange(len(taken.labels)), weight, given.ids, given.said)
+        draft._fitted = replace(draft._fitted, account=account)
         self.__dict__ = draft.__dict__
 
     def _go_on(self, X: Any, given: Given) -> None:
@@ -327,14 +400,18 @@ class SmartClassifier(ClassifierMixin, TableDoor):  # type: ignore[misc]
             raise ValueError(f"classes must be those of the first call, {first}, got {now}")
         strangers = np.setdiff1d(taken.labels, known)
         fitted.refuse_strangers(strangers)
+        batches = learner.batches
         try:
             with learner.all_or_nothing():
                 if len(strangers):
                     self._fitted = replace(fitted, names=np.concatenate([known, strangers]))
                     learner.add_classes(len(self._fitted.names))
-                self._learn(self._fitted, taken, np.arange(len(taken.labels)), weight, given.ids)
+                order = np.arange(len(taken.labels))
+                account = self._learn(self._fitted, taken, order, weight, given.ids, given.said)
+                self._fitted = replace(self._fitted, account=account)
         except BaseException:
-            if learner.spec.n_classes == len(known):  # undone, not merely interrupted after it was done
+            # undone, not merely interrupted after it was done
+            if learner.spec.n_classes == len(known) and learner.batches == batches:
                 self._fitted = fitted
             raise
 
@@ -345,14 +422,42 @@ class SmartClassifier(ClassifierMixin, TableDoor):  # type: ignore[misc]
         order: Ints,
         weight: NDArray[np.float32] | None,
         ids: ArrayLike | None = None,
-    ) -> None:
+        said: Said | None = None,
+    ) -> Account:
+        """Learn the rows in this order; the account with them. ``said`` is of a call of one batch."""
         kept = kept_ids(fitted.learner, ids)
         fitted.learner.class_weight = class_weight_asked(self.class_weight, fitted.names)
         y = torch.from_numpy(positions(fitted.names, taken.labels))
         data = Batch(taken.rows, y, ids=kept, weight=None if weight is None else torch.from_numpy(weight))
         order = order if weight is None else order[weight[order] > 0]
+        return self._fed(fitted, data.take, y.numpy(), order, said)
+
+    def _fed(
+        self,
+        fitted: Fitted,
+        take: Callable[[Ints], Batch],
+        y: Ints,
+        order: Ints,
+        said: Said | None,
+        learned: Callable[[], None] = lambda: None,
+    ) -> Account:
+        """Learn what ``take`` gives of the rows in this order, with ``learned`` after each; the account with them."""
         told = RowsLearned(type(self).__name__, len(order), self.verbose)
-        feed(fitted.learner, data.take, order, self.batch_size, told.reached)
+        account, batches, start = fitted.account.widened(len(fitted.names)), fitted.learner.batches, 0
+
+        def reached(done: int) -> None:
+            nonlocal account, batches, start
+            learned()
+            if said is None and fitted.learner.batches != batches:
+                account = counted(account, fitted.learner, y[order[start:done]])
+            batches, start = fitted.learner.batches, done
+            told.reached(done)
+
+        feed(fitted.learner, take, order, self.batch_size, reached)
+        if said is None:
+            return account
+        probabilities = None if said.probabilities is None else widened(said.probabilities, len(fitted.names))
+        return account.after(y[order], probabilities, said.guesses)
 
     def _probabilities(self, X: Any) -> tuple[NDArray[np.float64], Labels]:
         """Probabilities, and the label of each column."""
@@ -410,7 +515,8 @@ class SmartClassifier(ClassifierMixin, TableDoor):  # type: ignore[misc]
     def _begun(self, spec: InputSpec, classes: Labels, fixed: bool, rng: np.random.RandomState) -> Fitted:
         """A learner that has seen nothing."""
         built = self._asked(spec)
-        return Fitted(built.learner(int(rng.randint(2**31 - 1))), classes, fixed, built)
+        learner = built.learner(int(rng.randint(2**31 - 1)))
+        return Fitted(learner, classes, fixed, built, account=Account.none(len(classes)))
 
     def _feature_names(self, fitted: Fitted) -> Sequence[str] | None:
         """What the learner's features are called, if that is known."""

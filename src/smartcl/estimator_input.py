@@ -11,6 +11,7 @@ import torch
 from numpy.typing import NDArray
 from scipy import sparse
 
+from smartcl.account.account import Guesses
 from smartcl.data.batch import Rows, tensor_of
 from smartcl.data.spec import InputSpec
 from smartcl.learners.checks import TOO_LARGE, all_finite
@@ -57,6 +58,16 @@ def as_array(values: Any) -> Any:
     return values.detach().cpu().numpy() if isinstance(values, torch.Tensor) else values
 
 
+class Said(NamedTuple):
+    """What was answered to some rows before they were learned; ``guesses`` are the simplest rules' of that time.
+
+    There are no probabilities where nobody could answer yet.
+    """
+
+    probabilities: NDArray[np.float64] | None
+    guesses: Guesses | None = None
+
+
 class Given(NamedTuple):
     """What a call of ``partial_fit`` is given beside the rows."""
 
@@ -64,6 +75,8 @@ class Given(NamedTuple):
     classes: Any = None
     sample_weight: Any = None
     ids: Any = None
+    #: What was answered to the rows, if that was asked before: one batch of them.
+    said: Said | None = None
 
 
 def own_settings(arguments: Mapping[str, Any]) -> dict[str, Any]:

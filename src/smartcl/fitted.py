@@ -15,6 +15,7 @@ import torch
 from numpy.typing import NDArray
 from scipy import sparse
 
+from smartcl.account.account import Account
 from smartcl.columns.column_schema import ColumnSchema
 from smartcl.columns.gaps import FIRST_ROWS, Gaps, means
 from smartcl.columns.renewal import Renewal
@@ -142,7 +143,7 @@ class Fitted:
 
     ``companions`` are what others keep in the same folder, such as an event model's calibration: carried along.
     ``encoding`` is the encoder in front, if there is one; ``columns`` makes rows of tables, ``gaps`` fills in what is
-    missing from arrays.
+    missing from arrays. ``account`` says how good answers were that were given before their rows were learned.
     """
 
     learner: StreamLearner
@@ -153,6 +154,7 @@ class Fitted:
     encoding: Encoding | None = None
     columns: RowEncoder | None = None
     gaps: Gaps | None = None
+    account: Account = field(kw_only=True)
 
     @property
     def n_columns(self) -> int:
@@ -164,7 +166,7 @@ class Fitted:
     @property
     def bytes_by_part(self) -> dict[str, int]:
         """Of the learner, and of what is known of the columns of tables."""
-        parts = dict(self.learner.bytes_by_part)
+        parts = {**self.learner.bytes_by_part, "scores": self.account.nbytes}
         return parts if self.columns is None else {**parts, "names and words": self.columns.nbytes}
 
     def registered(self) -> Fitted:
@@ -193,7 +195,8 @@ class Fitted:
         learner.class_weight = tuple(told[label] for label in left) if isinstance(told, tuple) else told
         again, changed = self._encoded_anew(self._held_rows())
         relearn(learner, memory, batch_size, left, changed)
-        return replace(again, learner=learner, names=self.names[left], built=built)
+        account = Account.knowing(learner.counts.widened(len(left)).seen)
+        return replace(again, learner=learner, names=self.names[left], built=built, account=account)
 
     def _held_rows(self) -> Rows:
         """All rows that are stored, and those that wait to be."""
@@ -259,6 +262,7 @@ class Fitted:
             "learner": self.learner.state_dict(),
             "companions": dict(self.companions),
             "encoding": None if self.encoding is None else self.encoding.state_dict(),
+            "account": self.account.state_dict(),
             "columns": None if self.columns is None else _columns_state(self.columns),
             "gaps": None if self.gaps is None else self.gaps.state_dict(),
         }
@@ -277,10 +281,11 @@ class Fitted:
         if len(names) != learner.spec.n_classes:
             saved.refuse("classes", f"must be {learner.spec.n_classes} labels, are {len(names)}")
         encoding = Encoding.from_state(saved.part("encoding")) if saved.has("encoding") else None
-        companions, fixed = saved.entries("companions"), saved.flag("fixed_classes")
+        account, fixed = Account.from_state(saved.part("account"), len(names)), saved.flag("fixed_classes")
+        companions = saved.entries("companions")
         columns = _saved_columns(saved.part("columns"), built) if saved.has("columns") else None
         gaps = Gaps.from_state(saved.part("gaps"), built.spec.n_features) if saved.has("gaps") else None
-        return cls(learner, names, fixed, built, companions, encoding, columns, gaps)
+        return cls(learner, names, fixed, built, companions, encoding, columns, gaps, account=account)
 
 
 def check_endings(labels: Any) -> None:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from typing import Any, Protocol
-
-import numpy as np
 
 from smartcl.references import import_reference, reference_of
 
@@ -220,7 +219,11 @@ class LevelCount:
 
 
 def plain(value: Any) -> Any:
-    """NumPy's numbers and truth values as Python's."""
+    """NumPy's numbers and truth values as Python's; while NumPy is not imported, there are none."""
+    if "numpy" not in sys.modules:
+        return value
+    import numpy as np
+
     for theirs, ours in ((np.bool_, bool), (np.integer, int), (np.floating, float)):
         if isinstance(value, theirs):
             return ours(value)

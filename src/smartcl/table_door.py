@@ -5,7 +5,8 @@ A table is a frame of pandas, Polars or PyArrow, or a list of dicts. The first o
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
@@ -16,6 +17,7 @@ from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, column_or_1d, validate_data
 
+from smartcl.account.account import Account
 from smartcl.columns.column_schema import NUMBER, TRUTH
 from smartcl.columns.determines import leaks, warn_of, with_leaks
 from smartcl.columns.frames import all_records, columns_of_frame, is_frame
@@ -25,11 +27,13 @@ from smartcl.columns.recognise import FIRST_ROWS, Told, recognised
 from smartcl.columns.records import Records
 from smartcl.columns.row_encoder import Encoded, RowEncoder, TableRows
 from smartcl.columns.values import is_missing
+from smartcl.counted_batches import counted
 from smartcl.data.batch import Batch, Ints, Rows
 from smartcl.data.spec import InputSpec
 from smartcl.estimator_door import Door
 from smartcl.estimator_input import (
     Given,
+    Said,
     as_array,
     check_batch_size,
     check_verbose,
@@ -38,11 +42,9 @@ from smartcl.estimator_input import (
     sample_weight_asked,
 )
 from smartcl.fitted import Built, Fitted, Labels, check_endings, check_family, labels_of, positions
-from smartcl.learners.feeding import feed
 from smartcl.learners.ids import kept_ids
 from smartcl.saved_estimator import SavedEstimator
 from smartcl.settings import shown
-from smartcl.verbose import RowsLearned
 
 #: A frame of more columns than this that holds numbers only is an array with names: pixels, embeddings.
 MOST_LOOKED_AT = 200
@@ -60,6 +62,16 @@ class TableDoor(SavedEstimator):
         def _begun(self, spec: InputSpec, classes: Labels, fixed: bool, rng: np.random.RandomState) -> Fitted: ...
 
         def _asked(self, spec: InputSpec) -> Built: ...
+
+        def _fed(
+            self,
+            fitted: Fitted,
+            take: Callable[[Ints], Batch],
+            y: Ints,
+            order: Ints,
+            said: Said | None,
+            learned: Callable[[], None],
+        ) -> Account: ...
 
         def _answers(self, rows: Rows) -> tuple[NDArray[np.float64], Labels]: ...
 
@@ -167,7 +179,8 @@ class TableDoor(SavedEstimator):
         self._fitted.refuse_strangers(np.setdiff1d(labels, known))
         order = rng.permutation(len(labels)) if shuffled else np.arange(len(labels))
         with self._fitted.learner.all_or_nothing():
-            self._learn_rows(self._fitted, columns, table, labels, order, weight, given.ids, None)
+            account = self._learn_rows(self._fitted, columns, table, labels, order, weight, given, None)
+        self._fitted = replace(self._fitted, account=account)
 
     def _go_on_with_table(self, X: Any, given: Given) -> None:
         fitted, known = self._fitted, self._fitted.names
@@ -196,8 +209,9 @@ class TableDoor(SavedEstimator):
                 if len(strangers):
                     self._fitted = going
                     learner.add_classes(len(going.names))
-                self._learn_rows(going, columns, table, labels, np.arange(len(labels)), weight, given.ids, journal)
-                self._fitted = going
+                order = np.arange(len(labels))
+                account = self._learn_rows(going, columns, table, labels, order, weight, given, journal)
+                self._fitted = replace(going, account=account)
         except BaseException:
             if learner.memory is before:  # undone, not merely interrupted after it was done
                 self._fitted = fitted
@@ -213,11 +227,11 @@ class TableDoor(SavedEstimator):
         labels: Labels,
         order: Ints,
         weight: NDArray[np.float32] | None,
-        ids: Any,
+        given: Given,
         journal: Journal | None,
-    ) -> None:
+    ) -> Account:
         """Encode, learn, and then learn what the rows tell of their names, batch by batch."""
-        kept = kept_ids(fitted.learner, ids)
+        kept = kept_ids(fitted.learner, given.ids)
         if kept is not None and len(kept) != len(labels):
             raise ValueError(f"ids must be one a row: {len(labels)} rows, {len(kept)} ids")
         fitted.learner.class_weight = class_weight_asked(self.class_weight, fitted.names)
@@ -230,13 +244,8 @@ class TableDoor(SavedEstimator):
             own = None if weight is None else torch.from_numpy(weight[index])
             return Batch(rows.x, torch.from_numpy(y[index]), ids=None if kept is None else kept[index], weight=own)
 
-        def learned(rows: int) -> None:
-            columns.learn(*found[0], journal)
-            told.reached(rows)
-
         order = order if weight is None else order[weight[order] > 0]
-        told = RowsLearned(type(self).__name__, len(order), self.verbose)
-        feed(fitted.learner, take, order, self.batch_size, learned)
+        return self._fed(fitted, take, y, order, given.said, lambda: columns.learn(*found[0], journal))
 
     def _learned_row(self, row: Encoded, y: Any) -> bool:
         """Whether this one row could be learned by the short way, whose settings were checked before, and is."""
@@ -246,12 +255,18 @@ class TableDoor(SavedEstimator):
         label, learner = door.labels([y]), fitted.learner
         if label is None or learner.keeps_ids or learner.waiting + 1 > self.batch_size:
             return False
-        journal, before = Journal(), learner.memory
+        journal, before, batches = Journal(), learner.memory, learner.batches
+        waits = 0 < learner.waiting < self.batch_size - 1
         try:
             fitted.columns.learn(row, label.numpy(), journal)
-            learner.follow(Batch(row.x, label), self.batch_size, 1)
+            with nullcontext() if waits else learner.all_or_nothing():
+                learner.follow(Batch(row.x, label), self.batch_size, 1)
+                if learner.batches != batches:
+                    self._fitted = replace(fitted, account=counted(fitted.account, learner, label.numpy()))
+                    self._door = replace(door, fitted=self._fitted)
         except BaseException:
             if learner.memory is before:  # undone, not merely interrupted after it was done
+                self._fitted = fitted
                 journal.undo()
             raise
         return True

@@ -105,7 +105,7 @@ def test_bash_completes_once_completion_is_installed(home: Path) -> None:
         return set(in_bash(home, f"source ~/.bashrc; {told}; {ask}").split())
 
     assert offered("smartcl", "") >= set(COMMANDS)
-    assert offered("smartcl", "re") == {"reproduce", "results", "report"}
+    assert offered("smartcl", "re") == {"reproduce", "report"}
     assert offered("smartcl", "train", "--checkpoint") == {"--checkpoint-rows", "--checkpoint-seconds"}
     assert offered("smartcl", "train", "--method", "gss") == {"gss-greedy", "gss-iqp", "gss-clust"}
 

@@ -60,7 +60,7 @@ LAST_DAYS = [f"{place},9999-12-{day:02},word,{day % 3}\n" for day in range(1, 32
 PATIENCE = 5.0
 
 ODD_FILES = {
-    "deep JSON": ("c.jsonl", "[" * 100_000, "line 1: expected one JSON object per line"),
+    "deep JSON": ("c.jsonl", "[" * 100_000, "record 1: not a JSON object"),
     "400 digits": (
         "c.jsonl",
         '{"city": "A", "day": "2014-01-01", "keyword": "x", "count": 1' + "0" * 400 + "}",
@@ -69,13 +69,13 @@ ODD_FILES = {
     "half a character": (
         "c.jsonl",
         '{"city": "\\ud800", "day": "2014-01-01", "keyword": "x", "count": 1}',
-        r"line 1, column 'city': expected a text in Unicode, got half a character in '\ud800'",
+        r"record 1, column 'city': expected a text in Unicode, got '\ud800'",
     ),
     "year 10000": ("c.csv", "city,day,keyword,count\nA,10000-01-01,x,1\n", "expected an ISO date"),
     "64 years": (
         "c.csv",
         "city,day,keyword,count\nA,2014-01-01,x,1\nA,2014-01-02,x,1\nA,2078-01-01,x,1\n",
-        "line 4, column 'day': 2078-01-01 is mistyped, or rows are missing: 23,374 days without counts",
+        "record 3, column 'day': 2078-01-01 is mistyped, or rows are missing: 23,374 days without counts",
     ),
     "the end of time": (
         "c.csv",
@@ -181,7 +181,7 @@ MISTAKES = {
     "half a character in a column": (["--place", "\udc80"], "expected a text in Unicode"),
     "no such file": (["--counts", "nowhere.csv"], "there is no file nowhere.csv"),
     "other file": (["--counts", __file__], "the name of a table must end in"),
-    "column": (["--place", "town"], "has no column 'town': it has 'city', 'day', 'keyword', 'count'"),
+    "column": (["--place", "town"], "has no column 'town': it has 'day', 'keyword', 'count', 'city'"),
     "one column twice": (["--keyword", "city"], "must be four columns"),
     "horizon": (["--horizon", "0"], "--horizon"),
     "long horizon": (["--horizon", "30"], "too few days"),

@@ -41,13 +41,14 @@ def test_three_commands_and_no_option_but_the_label(
     write_csv(tmp_path / "mail.csv", text_rows(400))
     assert call(["train", "mail.csv", "--label", "label"]) == 0
     said = capsys.readouterr().out
-    assert "400 rows of 1 column (13 features), 2 classes, " in said
+    assert "400 rows of 1 column (13 features), 2 classes\n" in said
+    assert "always the commonest 5" in said
     assert "saved: model" in said
     assert call(["predict", "model", "mail.csv"]) == 0
-    predictions = capsys.readouterr().out.splitlines()
-    assert predictions[0] == "prediction"
+    predictions = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert [row["row"] for row in predictions] == [str(number) for number in range(1, 401)]
     labels = [row["label"] for row in text_rows(400)]
-    assert sum(a == b for a, b in zip(predictions[1:], labels, strict=True)) > 390
+    assert sum(a["prediction"] == b for a, b in zip(predictions, labels, strict=True)) > 390
     assert call(["inspect", "model"]) == 0
     said = capsys.readouterr().out
     assert "400 rows learned, 2 classes" in said

@@ -75,7 +75,7 @@ def test_a_folder_is_that_of_a_model_that_never_saw_the_row(
     ours, theirs = TableModel.load(saw), TableModel.load(never)
     assert ours.classes == theirs.classes == ["a", "b"]
     assert ours.progress.rows == theirs.progress.rows == 149
-    assert ours.progress.accuracy is None
+    assert ours.scores_.accuracy is None
     for mine, other in zip(ours.schema.columns, theirs.schema.columns, strict=True):
         assert mine.fill == pytest.approx(other.fill, rel=1e-6), mine.name
     assert [list(names) for names in ours.encoder.own.values()] == [

@@ -82,8 +82,8 @@ def test_text_too_and_more_rows_than_the_memory_holds(tmp_path: Path) -> None:
     assert_same_state(load_state(tmp_path / "cut"), load_state(tmp_path / "whole"))
     assert len(whole.classifier.memory_) < 400
     assert whole.schema.of_kind("text")
-    assert whole.progress.accuracy is not None
-    assert whole.progress.accuracy > 0.8
+    assert whole.scores_.accuracy is not None
+    assert whole.scores_.accuracy > 0.8
 
 
 def test_a_reader_that_fails_leaves_what_was_learned(tmp_path: Path) -> None:

@@ -6,9 +6,12 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.markup import escape
 from rich.table import Table
 
+from smartcl.cli.account_lines import account_lines
 from smartcl.cli.loading import loading
+from smartcl.cli.one_line import counted
 from smartcl.cli.options import AsJson, Format, Trust
 from smartcl.cli.screen import screen, shown
 from smartcl.cli.usage import arguments_checked, json_text, one_thread
@@ -21,6 +24,9 @@ def evaluate(
     model: Annotated[Path, typer.Argument(help="The folder of a model; it stays as it is.")],
     inputs: Annotated[list[str], typer.Argument(help="Files as for train; - is stdin.")],
     frozen: Annotated[bool, typer.Option("--frozen", help="Do not learn the rows after they are tested.")] = False,
+    delay: Annotated[
+        int | None, typer.Option(min=1, help="Rows answered before a label is known, its own included.")
+    ] = None,
     html: Annotated[Path | None, typer.Option(help="Write one HTML page.")] = None,
     input_format: Format = None,
     trust: Trust = None,
@@ -29,19 +35,22 @@ def evaluate(
     """Test a model on each batch of rows, then let a copy of it learn them."""
     with loading():
         from smartcl.atomic import write_file
+        from smartcl.files.evaluation import as_plain
         from smartcl.files.evaluation import evaluate as evaluated
         from smartcl.files.file_source import FileSource
         from smartcl.files.outputs import check_file
-        from smartcl.files.scores_page import scores_page
+        from smartcl.files.scores_page import page_of_evaluation
         from smartcl.files.table_model import TableModel
     one_thread()
     with arguments_checked():
         if html is not None:
             check_file(html)
-        found = evaluated(TableModel.load(model, trust or ()), FileSource(tuple(inputs), input_format), frozen)
-    result = {"frozen": frozen, **found.scores.as_dict(), "skipped": found.skipped, "missing": found.odd.missing}
+        loaded = TableModel.load(model, trust or ())
+        found = evaluated(loaded, FileSource(tuple(inputs), input_format), frozen, delay or 0)
+    result = {"frozen": frozen, **as_plain(found), "skipped": found.skipped, "missing": found.odd.missing}
+    result["delay"] = delay
     if html is not None:
-        write_file(html, scores_page(result, str(model), inputs).encode())
+        write_file(html, page_of_evaluation(loaded, found, str(model), inputs, frozen).encode())
     if as_json:
         print(json_text(result))
     else:
@@ -54,13 +63,9 @@ def show(result: dict[str, Any]) -> None:
     """For people."""
     console = screen()
     how = "as it is" if result["frozen"] else "test, then train"
-    console.print(
-        f"{result['rows']:,} rows, {how}: accuracy {result['accuracy']:.1%} (majority {result['majority_share']:.1%}), "
-        f"balanced {result['balanced_accuracy']:.1%}, Brier score {result['brier']:.4f}, "
-        f"calibration error {result['calibration_error']:.1%}",
-        highlight=False,
-        soft_wrap=True,
-    )
+    console.print(f"{counted(result['rows'], 'row')}, {how}", highlight=False)
+    for line in account_lines({**result, "scores": result}):
+        console.print(escape(line), highlight=False, soft_wrap=True)
     tables = {
         "Accuracy over time": _over_time(result),
         "By class": _by_class(result),
@@ -75,18 +80,21 @@ def show(result: dict[str, Any]) -> None:
 
 
 def _over_time(result: dict[str, Any]) -> Table:
-    table = _table("rows", "accuracy")
+    table = _table("to row", "accuracy", "commonest", "last", "AUC")
     step = -(-len(result["over_time"]) // 10)
     for point in result["over_time"][step - 1 :: step]:
-        table.add_row(f"{point['rows']:,}", _share(point["accuracy"]))
+        area = "-" if point["auc"] is None else f"{point['auc']:.3f}"
+        shares = (_share(point[name]) for name in ("accuracy", "commonest", "last"))
+        table.add_row(f"{point['row']:,}", *shares, area)
     return table
 
 
 def _by_class(result: dict[str, Any]) -> Table:
-    table = _table("class", "rows", "precision", "recall", "F1")
+    table = _table("class", "rows", "precision", "recall", "F1", "AUC")
     for line in sorted(result["classes"], key=lambda line: -line["rows"])[:MOST_SHOWN]:
         shares = (_share(line[name]) for name in ("precision", "recall", "f1"))
-        table.add_row(shown(line["class"]), f"{line['rows']:,}", *shares)
+        area = "-" if line["auc"] is None else f"{line['auc']:.3f}"
+        table.add_row(shown(line["class"]), f"{line['rows']:,}", *shares, area)
     return table
 
 

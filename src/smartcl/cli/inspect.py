@@ -9,6 +9,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
+from smartcl.cli.account_lines import account_lines
 from smartcl.cli.columns_table import columns_table
 from smartcl.cli.loading import loading
 from smartcl.cli.one_line import counted
@@ -61,8 +62,8 @@ def show(result: dict[str, Any]) -> None:
     parts = {name: size for name, size in result["bytes_by_part"].items() if name != "memory" and size}
     beside = ", ".join(f"{name} {format_bytes(size)}" for name, size in parts.items())
     say(f"takes {format_bytes(result['model_bytes'])} beside its memory{': ' if beside else ''}{beside}")
-    if result["accuracy"] is not None:
-        say(f"predicted before learned: {result['accuracy']:.1%}, in the last tenth {result['recent_accuracy']:.1%}")
+    for line in account_lines({**result, "changes": []}):
+        say(line)
     if result["doubt"] is not None:
         say(f"doubt about the labels: {result['doubt']:.0%} (0%: every label is believed)")
     if result["noise_estimate"] is not None:
@@ -102,8 +103,10 @@ def _changes(result: dict[str, Any]) -> Table:
     table.add_column("after row", justify="right")
     table.add_column("kind")
     table.add_column("the better sums were ahead by", justify="right")
+    table.add_column("what moved")
     for line in result["changes"]:
-        table.add_row(f"{line['row']:,}", line["kind"], f"{line['lead']:.1%} ({line['sureness']:.1f} standard errors)")
+        lead = f"{line['lead']:.1%} ({line['sureness']:.1f} standard errors)"
+        table.add_row(f"{line['row']:,}", line["kind"], lead, shown("; ".join(line["moved"][:2])))
     return table
 
 

@@ -19,30 +19,39 @@ def predict(
     model: Annotated[Path, typer.Argument(help="The folder of a model.")],
     inputs: Annotated[list[str], typer.Argument(help="Files as for train; - is stdin.")],
     proba: Annotated[bool, typer.Option("--proba", help="With the probability of each class.")] = False,
+    keep: Annotated[
+        list[str] | None, typer.Option(metavar="COL", help="Write this column of the input too; repeatable.")
+    ] = None,
+    threshold: Annotated[
+        str | None, typer.Option(metavar="CLASS=P", help="Predict this class from this probability on.")
+    ] = None,
     jsonl: Annotated[bool, typer.Option("--jsonl", help="Write JSON lines instead of CSV.")] = False,
     out: Annotated[Path | None, typer.Option(help="Write to this file instead of stdout.")] = None,
     trust: Trust = None,
     input_format: Format = None,
 ) -> None:
-    """Predict the label of every record; one that cannot be read has none."""
+    """Predict the label of every record, with its id or its number; one that cannot be read has none."""
     with loading():
         from smartcl.columns.recognise import listed
         from smartcl.columns.row_encoder import Odd
         from smartcl.files.file_source import FileSource
         from smartcl.files.outputs import check_file
-        from smartcl.files.predictions import PredictionWriter
+        from smartcl.files.predictions import Beside, PredictionWriter
         from smartcl.files.table_model import TableModel
+        from smartcl.files.threshold import Threshold
     one_thread()
     with arguments_checked():
         loaded = TableModel.load(model, trust or ())
         source = FileSource(tuple(inputs), input_format)
+        chosen = None if threshold is None else Threshold.of(threshold, loaded.classes)
+        wanted = Beside(proba, tuple(keep or ()), chosen)
         if out is not None:
             check_file(out)
         odd, bad, rows = Odd(), 0, 0
         target = nullcontext(data_output()) if out is None else out.open("w", encoding="utf-8", newline="")
         with target as file:
-            writer = PredictionWriter(file, loaded, proba, jsonl)
-            for answered in loaded.answers(source, odd):
+            writer = PredictionWriter(file, loaded, wanted, jsonl)
+            for answered in loaded.answers(source, odd, wanted.keep):
                 writer.write(answered)
                 bad, rows = bad + len(answered.records.bad), rows + len(answered.labels)
             writer.end()

@@ -12,9 +12,7 @@ from smartcl.cli.loading import done_by
 
 @done_by("smartcl.paper.commands.report_command:report")
 def report(
-    results: Annotated[Path, typer.Option(exists=True, file_okay=False, help="The folder of results.")] = Path(
-        "results"
-    ),
+    results: Annotated[Path, typer.Option(file_okay=False, help="The folder of results.")] = Path("results"),
     out: Annotated[Path, typer.Option(file_okay=False, help="The folder to write.")] = Path("report"),
     benchmarks: Annotated[Path, typer.Option(help="The file of timings for the figure of rows per second.")] = Path(
         "benchmarks/results.json"

@@ -5,12 +5,14 @@ from __future__ import annotations
 import signal
 import time
 from collections.abc import Sequence
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from smartcl.cli.account_lines import account_lines
 from smartcl.cli.columns_table import columns_table
 from smartcl.cli.loading import loading
 from smartcl.cli.one_line import counted, note
@@ -61,16 +63,25 @@ def train(
     method: MethodName = USUAL_METHOD,
     settings: SettingsOption = None,
     batch: Annotated[int, typer.Option(min=1, help="Rows that are learned together.")] = 50,
+    delay: Annotated[
+        int | None, typer.Option(min=1, help="Rows answered before a label is known, its own included; else --batch.")
+    ] = None,
+    html: Annotated[Path | None, typer.Option(help="Write how good it was as one HTML page.")] = None,
+    doubts: Annotated[Path | None, typer.Option(help="Write rows whose labels are probably wrong, as CSV.")] = None,
     seed: Seed = 0,
     trust: Trust = None,
     as_json: AsJson = False,
 ) -> None:
     """Learn the rows of files in one pass, in a memory of a fixed number of bytes; stop and go on at any time."""
     with loading():
+        from smartcl.atomic import write_file
         from smartcl.columns.column_schema import CATEGORY, CLOCK, CODE, DATE, IGNORED, NUMBER, TEXT, read_schema
         from smartcl.columns.recognise import Told
         from smartcl.estimator import SmartClassifier
+        from smartcl.files.doubted_rows import DoubtsFile
         from smartcl.files.file_source import FileSource
+        from smartcl.files.outputs import check_file
+        from smartcl.files.scores_page import page_of_training
         from smartcl.files.summary import summary
         from smartcl.files.table_model import TableModel
         from smartcl.files.training import Checkpoints, Training, check_out
@@ -94,11 +105,21 @@ def train(
             Checkpoints(out, checkpoint_rows, checkpoint_seconds),
             None if schema is None else read_schema(str(schema)),
             begun,
+            delay,
             told_columns=partial(tell_columns, as_json=as_json),
         )
+        for path in (html, doubts):
+            if path is not None:
+                check_file(path)
     if begun is not None:
         note(f"going on after {begun.progress.rows:,} rows; memory, method and columns are those of the model")
-    interrupted = run(training, out)
+    written: DoubtsFile | None = None
+    with ExitStack() as files:
+        if doubts is not None:
+            with arguments_checked():
+                written = files.enter_context(DoubtsFile(doubts, None if begun is None else begun.progress.rows))
+            training.heard = written.hear
+        interrupted = run(training, out)
     model = training.model
     if model is None or not model.progress.rows:
         raise Interrupted("interrupted before the first rows were learned: nothing is saved")
@@ -107,10 +128,14 @@ def train(
             f"interrupted after {model.progress.rows:,} rows, saved in {out}: --resume goes on from there"
         )
     result = summary(model)
+    if html is not None:
+        write_file(html, page_of_training(model, str(out), inputs).encode())
     if as_json:
         print(json_text(result))
     else:
-        tell("\n".join(told_at_the_end(result, out)))
+        lines = told_at_the_end(result, out)
+        lines += [] if written is None else [f"doubts: {counted(written.rows, 'row')} in {doubts}"]
+        tell("\n".join([*lines, *([] if html is None else [f"page: {html}"])]))
 
 
 def run(training: Training, out: Path) -> bool:
@@ -163,10 +188,10 @@ def tell_columns(schema: ColumnSchema, records: Records, found: Sequence[Leak], 
 
 def told_at_the_end(result: dict[str, Any], out: Path) -> list[str]:
     """What a training came to, for people."""
-    accuracy = "" if result["accuracy"] is None else f", {result['accuracy']:.1%} predicted before they were learned"
     return [
         f"{counted(result['rows'], 'row')} of {counted(result['columns'], 'column')} "
-        f"({counted(result['features'], 'feature')}), {counted(len(result['classes']), 'class')}{accuracy}",
+        f"({counted(result['features'], 'feature')}), {counted(len(result['classes']), 'class')}",
+        *account_lines(result),
         f"memory: {result['samples_held']:,} samples in {format_bytes(result['memory_bytes'])} "
         f"of {format_bytes(result['budget_bytes'])}{': ' if result['room'] else ''}{result['room']}",
         *passed_over_lines(result["passed_over"]),

@@ -38,8 +38,8 @@ from smartcl.columns.own_names import OwnNames
 from smartcl.columns.recognise import listed
 from smartcl.columns.records import Records
 from smartcl.columns.values import LARGEST, MISSING, UNREADABLE, is_missing, name_of, numbers_of
-from smartcl.columns.word_rates import WordRates, Words
-from smartcl.data.batch import Ints, Rows
+from smartcl.columns.word_rates import WordRates, Words, words_from, words_state
+from smartcl.data.batch import Ints, Rows, take_rows
 from smartcl.saved import Saved
 
 Floats = NDArray[np.float32]
@@ -127,6 +127,23 @@ class Encoded:
 
     def __len__(self) -> int:
         return int(self.x.shape[0])
+
+    def take(self, rows: Ints) -> Encoded:
+        """Some of the rows."""
+        if len(rows) == len(self) and (np.diff(rows) == 1).all():
+            return self
+        keys = {name: [each[row] for row in rows] for name, each in self.keys.items()}
+        names = {name: [each[row] for row in rows] for name, each in self.names.items()}
+        words = {name: [each[row] for row in rows] for name, each in self.words.items()}
+        return Encoded(take_rows(self.x, rows), keys, names, words)
+
+    def state_dict(self) -> dict[str, Any]:
+        """What is beside the features; of words their places, not their letters."""
+        return {
+            "keys": {name: np.array(each, np.int64) for name, each in self.keys.items()},
+            "names": {name: list(each) for name, each in self.names.items()},
+            "words": {name: words_state(each) for name, each in self.words.items()},
+        }
 
 
 class RowEncoder:
@@ -259,6 +276,25 @@ class RowEncoder:
         weights = (LATE ** np.arange(count - 1, -1, -1)).astype(np.float32) * np.float32(1 - LATE)
         begun = self._late if self.rows > count else targets.mean(axis=0)
         self._late = (np.float32(LATE**count) * begun + weights @ targets).astype(np.float32)
+
+    def encoded_from(self, saved: Saved, x: Rows) -> Encoded:
+        """Encoded rows as they were saved, with these features, or a ``StateError``."""
+        rows = int(x.shape[0])
+        keys, names, words = (saved.part(part) for part in ("keys", "names", "words"))
+        named = {column.name for column in self.schema.of_kind(CATEGORY)}
+        if set(keys) != set(self.rates) or set(names) != named or set(words) != set(self.words):
+            saved.refuse("keys", "must be of the columns of the schema, as names and words")
+        kept: dict[str, list[str | None]] = {}
+        for name in names:
+            kept[name] = names.items(name)
+            if len(kept[name]) != rows or not all(each is None or isinstance(each, str) for each in kept[name]):
+                names.refuse(name, f"must be {rows} texts")
+        return Encoded(
+            x,
+            {name: keys.array(name, (rows,), "int64").tolist() for name in keys},
+            kept,
+            {name: words_from(words.part(name), rows, self.words[name].places) for name in words},
+        )
 
     def row(self, record: Mapping[Any, Any]) -> Encoded:
         """One record as ``encoded(parse(...))`` makes it, a short way."""
@@ -475,6 +511,13 @@ class RowEncoder:
         """Where a column's own features begin: the value of a number, the first slot of a category."""
         return int(self._first[column])
 
+    @property
+    def features_of_columns(self) -> dict[str, Ints]:
+        """Which features each column has of its own, for those that have any."""
+        rates, words = self.schema.rates, self.schema.word_rates
+        widths = {column.name: len(column.features(rates, words)) for column in self.schema.used}
+        return {name: np.arange(self._first[name], self._first[name] + n) for name, n in widths.items() if n}
+
     def learned_features(self) -> Ints:
         """The features that hold what was learned of other rows: rates of names, words, late rows."""
         rates = [at + each for at in self._rate_at.values() for each in range(self.schema.rates)]
@@ -544,12 +587,11 @@ class TableRows:
         return len(self.rows) if self.rows is not None else len(self.made or ())
 
     def taken(self, encoder: RowEncoder, index: Ints) -> Encoded:
-        """Some of the rows, encoded by what this encoder knows."""
-        whole = len(index) == len(self)
-        if self.made is not None and whole and self.encoder is encoder and not (np.diff(index) != 1).any():
-            return self.made
+        """Some of the rows, as they were encoded, or by what this encoder knows."""
+        if self.made is not None:
+            return self.made.take(index)
         assert self.rows is not None
-        return encoder.encoded(self.rows if whole and not (np.diff(index) != 1).any() else self.rows.take(index))
+        return encoder.encoded(self.rows.take(index))
 
 
 @dataclass(frozen=True)

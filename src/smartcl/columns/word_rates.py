@@ -51,6 +51,33 @@ class Words(NamedTuple):
     names: Sequence[str]
 
 
+def words_state(words: Sequence[Words | None]) -> dict[str, Any]:
+    """Places of the words of texts, as arrays; no text has a length of -1."""
+    there = [each for each in words if each is not None]
+    parts = [part for each in there for part in (each.single, each.pairs)]
+    return {
+        "length": np.array([-1 if each is None else each.length for each in words], np.int64),
+        "singles": np.array([len(each.single) for each in there], np.int64),
+        "pairs": np.array([len(each.pairs) for each in there], np.int64),
+        "places": np.concatenate([np.zeros(0, np.int64), *parts]),
+    }
+
+
+def words_from(saved: Saved, rows: int, places: int) -> list[Words | None]:
+    """What ``words_state`` gave, or a ``StateError``."""
+    length = saved.array("length", (rows,), "int64")
+    count = int((length >= 0).sum())
+    singles, pairs = saved.array("singles", (count,), "int64"), saved.array("pairs", (count,), "int64")
+    if (length < -1).any() or (singles < 0).any() or (pairs < 0).any():
+        saved.refuse("length", "must be -1 or more, as singles and pairs 0 or more")
+    at = saved.array("places", (int(singles.sum() + pairs.sum()),), "int64")
+    if len(at) and not 0 <= at.min() <= at.max() < places:
+        saved.refuse("places", f"must be below {places}")
+    ends = np.cumsum(np.stack([singles, pairs], axis=1).ravel())
+    parts = iter(np.split(at, ends[:-1])) if count else iter(())
+    return [None if size < 0 else Words(next(parts), next(parts), int(size), ()) for size in length]
+
+
 class WordRates:
     """Rates and weights of hashed words, in ``width`` columns of classes.
 
@@ -166,9 +193,12 @@ class WordRates:
     def _name(self, words: Words, journal: Journal | None) -> None:
         """Keep the letters of words that come often enough."""
         for place in words.single[np.floor(self._seen[words.single]) == NAMED_ROWS].tolist():
-            spelled = next(
+            letters = (
                 name for name in words.names if crc32(name.encode("utf-8", "surrogatepass")) % self.places == place
             )
+            spelled = next(letters, None)
+            if spelled is None:  # words that were saved while they waited have no letters
+                continue
             if journal is not None:
                 journal.entry(self._names, place)
             self._names[place] = spelled

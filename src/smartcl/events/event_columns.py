@@ -61,13 +61,13 @@ def read_columns(path: Path, names: Sequence[str]) -> list[EventColumn]:
     books: dict[str, dict[Any, int]] = {name: {} for name in names}
     codes: dict[str, list[int]] = {name: [] for name in names}
     others: dict[str, None] = {}
-    there: set[str] = set()
+    there: dict[str, None] = {}
     count = 0
     for records in _read(path, names):
         if records.bad:
             first = min(records.bad)
             raise ValueError(f"{path}, record {count + first + 1}: {records.bad[first]}")
-        there |= records.columns.keys()
+        there |= dict.fromkeys(records.columns)
         others |= dict.fromkeys(records.strangers)
         for name in names:
             book = books[name]

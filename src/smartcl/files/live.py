@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from smartcl.account.named_scores import percent
 from smartcl.files.table_model import TableModel
 from smartcl.memory import format_bytes
 from smartcl.saved import Saved
@@ -24,6 +25,10 @@ class Live:
     rows_per_second: float
     accuracy: float | None
     recent_accuracy: float | None
+    #: Accuracy of the two simplest rules, and the area under the curve.
+    commonest: float | None
+    last: float | None
+    auc: float | None
     samples_held: int
     memory_bytes: int
     budget_bytes: int
@@ -35,11 +40,15 @@ class Live:
     @classmethod
     def of(cls, model: TableModel, rows_per_second: float, done: bool = False) -> Live:
         progress, memory = model.progress, model.classifier.memory_
+        scores = model.scores_.overall
         return cls(
             progress.rows,
             rows_per_second,
-            progress.accuracy,
-            progress.recent,
+            scores.accuracy,
+            model.scores_.last_tenth.accuracy,
+            scores.commonest,
+            scores.last,
+            scores.auc,
             len(memory),
             memory.store.nbytes,
             memory.budget.nbytes,
@@ -51,7 +60,11 @@ class Live:
 
     def line(self) -> str:
         """For people."""
-        accuracy = "" if self.accuracy is None else f", accuracy {self.accuracy:.1%}, lately {self.recent_accuracy:.1%}"
+        accuracy = ""
+        if self.accuracy is not None:
+            simplest = f"commonest {percent(self.commonest)}, last {percent(self.last)}"
+            area = "" if self.auc is None else f", AUC {self.auc:.3f}"
+            accuracy = f", accuracy {self.accuracy:.1%} ({simplest}), lately {percent(self.recent_accuracy)}{area}"
         skipped = f", {self.skipped:,} skipped" if self.skipped else ""
         memory = f"{self.samples_held:,} samples in {format_bytes(self.memory_bytes)}"
         return f"{self.rows:,} rows, {self.rows_per_second:,.0f} rows/s{accuracy}, {memory}{skipped}"
@@ -71,14 +84,18 @@ class Live:
         """The last that was written, if any."""
         try:
             saved = Saved(json.loads((folder / LIVE).read_bytes()), LIVE)
-            accuracy, recent = (
-                saved.number(name, 0, 1) if saved.has(name) else None for name in ("accuracy", "recent_accuracy")
+            accuracy, recent, commonest, last, auc = (
+                saved.number(name, 0, 1) if saved.has(name) else None
+                for name in ("accuracy", "recent_accuracy", "commonest", "last", "auc")
             )
             return cls(
                 saved.whole("rows", 0),
                 saved.number("rows_per_second", 0),
                 accuracy,
                 recent,
+                commonest,
+                last,
+                auc,
                 saved.whole("samples_held", 0),
                 saved.whole("memory_bytes", 0),
                 saved.whole("budget_bytes", 0),

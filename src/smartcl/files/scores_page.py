@@ -1,120 +1,283 @@
-"""Scores of a stream as one HTML page that needs no network: numbers, tables and two drawings."""
+"""How good a model was on a stream, as one HTML page that needs no network: a person can show it to a colleague.
+
+Curves are drawn in a plane of 100 by 100 that the browser stretches; all text stands beside them as HTML, so it has the
+same size on a phone. The threshold is moved by a few lines of script in the page itself.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from html import escape
 from typing import Any
 
-STYLE = """
-:root { color-scheme: light dark; --ink: #1c2733; --paper: #fff; --line: #2f6f9f; --faint: #8a97a5;
-  --cell: 47,111,159; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e6ebf0; --paper: #14191f; --line: #7db8e0;
-  --cell: 125,184,224; } }
-body { font: 15px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper);
-  max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
-table { border-collapse: collapse; margin: .5rem 0 1.5rem; } .wide { overflow-x: auto; }
-th, td { padding: .15rem .7rem; text-align: right; font-variant-numeric: tabular-nums; }
-th:first-child, td:first-child { text-align: left; } thead th { border-bottom: 1px solid var(--faint); }
-svg { width: 100%; height: auto; } .axis { stroke: var(--faint); fill: none; } .grid { opacity: .25; }
-  .curve { stroke: var(--line); fill: none; stroke-width: 2; } .dot { fill: var(--line); }
-  text { fill: var(--faint); font-size: 11px; }
-"""
-WIDTH, HEIGHT, EDGE = 640, 240, 40
-TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
-#: How much of its colour the fullest cell has: what is written in it stays readable.
-STRONGEST = 0.5
-MOST_CLASSES = 40
+from smartcl.account.named_scores import NamedScores, percent
+from smartcl.files.evaluation import Evaluation
+from smartcl.files.page_style import STYLE
+from smartcl.files.plot_parts import ChangeMark, CurveLine, plot, stacked
+from smartcl.files.summary import inspection
+from smartcl.files.table_model import TableModel
+from smartcl.files.threshold_part import THRESHOLD_SCRIPT, threshold_section
+from smartcl.memory import format_bytes
+
+#: Classes that have a colour of their own, and rows and columns of the confusion.
+COLOURS, MOST_CONFUSED = 8, 20
+#: Classes and changes that are listed.
+MOST_LISTED, MOST_CHANGES = 40, 20
+KINDS = {
+    "changed": "the labels of the same inputs changed",
+    "new task": "other inputs came, with what was known before still true",
+    "recurred": "an earlier state came back",
+}
 
 
-def scores_page(result: dict[str, Any], model: str, inputs: Sequence[str]) -> str:
-    """The page of what ``StreamScores.as_dict`` gave."""
-    how = "as it is" if result["frozen"] else "test, then train"
-    head = (
-        f"{result['rows']:,} rows of {', '.join(inputs)}, {how}: accuracy {_share(result['accuracy'])} "
-        f"(majority {_share(result['majority_share'])}), balanced accuracy {_share(result['balanced_accuracy'])}, "
-        f"Brier score {result['brier']:.4f}, logarithmic loss {result['log_loss']:.4f}, "
-        f"calibration error {_share(result['calibration_error'])}."
-    )
-    classes = sorted(result["classes"], key=lambda line: -line["rows"])
-    names = [line["class"] for line in classes[:MOST_CLASSES]]
-    time = [(point["rows"] / result["rows"], point["accuracy"], 0.0) for point in result["over_time"]]
-    said = [(line["said"], line["true"], line["rows"] / result["rows"]) for line in result["calibration"]]
-    counts = [f"{round(share * result['rows']):,}" for share in TICKS]
-    shares = [f"{share:.0%}" for share in TICKS]
-    by_class = ([c["class"], f"{c['rows']:,}", *map(_share, (c["precision"], c["recall"], c["f1"]))] for c in classes)
+@dataclass(frozen=True)
+class Shown:
+    """What the page shows beside the scores: changes with what moved, and what the model listens to and remembers."""
+
+    title: str
+    told: str
+    scores: NamedScores
+    changes: Sequence[dict[str, Any]] = ()
+    inspected: dict[str, Any] = field(default_factory=dict)
+    counts: dict[str, dict[str, int]] = field(default_factory=dict)
+
+
+def page_of_training(model: TableModel, name: str, inputs: Sequence[str]) -> str:
+    """The page of a training: every row was answered before it was learned."""
+    result = inspection(model)
+    delay = f", labels known {model.delay:,} rows later" if model.delay else ""
+    told = f"{result['rows']:,} rows of {', '.join(inputs)}, each answered before it was learned{delay}"
+    passed = result["passed_over"]
+    counts = {"Skipped rows": passed["skipped"], "Missing values": passed["missing"]}
+    return scores_page(Shown(name, told, model.scores_, result["changes"], result, counts))
+
+
+def page_of_evaluation(model: TableModel, found: Evaluation, name: str, inputs: Sequence[str], frozen: bool) -> str:
+    """The page of ``smartcl evaluate``."""
+    how = "the model as it is" if frozen else "each row answered, then learned by a copy"
+    changes = [{**each.state_dict(), "moved": found.moved.get(str(each.row), [])} for each in found.scores.changes]
+    told = f"{found.scores.overall.rows:,} rows of {', '.join(inputs)}, {how}"
+    counts = {"Skipped rows": found.skipped, "Missing values": found.odd.missing}
+    return scores_page(Shown(name, told, found.scores, changes, inspection(model), counts))
+
+
+def scores_page(shown: Shown) -> str:
+    """The page."""
+    scores = shown.scores
+    parts = [
+        f"<h1>{escape(shown.title)}</h1><p class=soft>{escape(shown.told)}</p>",
+        _tiles(scores),
+        *(f"<p class=note>{escape(text[:1].upper() + text[1:])}.</p>" for text in scores.warnings()),
+        _over_time(shown),
+        _changes(shown),
+        '<div class="pair">',
+        f"<section>{_by_class(scores)}</section><section>{_confusion(scores)}</section>",
+        "</div>",
+        _calibration(scores),
+        threshold_section(scores),
+        _inspected(shown.inspected),
+        *(_counted(title, counts) for title, counts in shown.counts.items()),
+        "<footer class=soft>Made by smartcl. Accuracy and all else are of answers given before the label was known. "
+        "The page holds everything it shows and asks no server.</footer>",
+    ]
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{escape(model)}: evaluation</title><style>{STYLE}</style></head><body>"
-        f"<h1>{escape(model)}</h1><p>{escape(head)}</p>"
-        f"<h2>Accuracy over time</h2>{_drawing(time, 'rows', counts, 'accuracy', diagonal=False)}"
-        f"<h2>By class</h2>{_table(('class', 'rows', 'precision', 'recall', 'F1'), by_class)}"
-        f"<h2>Confusion</h2><p>Labels by row, predictions by column.</p>{_confusion(result, names)}"
-        f"<h2>Calibration</h2><p>The larger a dot, the more rows; on the dashed line, what is said comes true.</p>"
-        f"{_drawing(said, 'probability said', shares, 'share that came true', diagonal=True)}"
-        f"{_counts('Skipped', 'why', result['skipped'])}{_counts('Missing values', 'column', result['missing'])}"
-        "</body></html>\n"
+        f"<title>{escape(shown.title)}: how good it is</title><style>{STYLE}</style></head><body>"
+        + "".join(parts)
+        + f"<script>{THRESHOLD_SCRIPT}</script></body></html>\n"
     )
 
 
-def _drawing(
-    points: Sequence[tuple[float, float | None, float]], across: str, ticks: Sequence[str], up: str, diagonal: bool
-) -> str:
-    """A curve inside the unit square: across, up, and how much of all there is behind each point."""
-
-    def at(x: float, y: float) -> str:
-        return f"{EDGE + x * (WIDTH - 2 * EDGE):.1f},{HEIGHT - EDGE - y * (HEIGHT - 2 * EDGE):.1f}"
-
-    there = [(x, y, share) for x, y, share in points if y is not None]
-    curve = " ".join(at(x, y) for x, y, _ in there)
-    dots = "".join(
-        f'<g transform="translate({at(x, y)})"><circle class="dot" r="{3 + 7 * share**0.5:.1f}">'
-        f"<title>{x:.2f}: {y:.1%}</title></circle></g>"
-        for x, y, share in there
-    )
-    grid = "".join(
-        f'<polyline class="axis grid" points="{at(0, tick)} {at(1, tick)}"/>'
-        f'<text text-anchor="end" transform="translate({at(0, tick)})" dx="-5" dy="4">{tick:.0%}</text>'
-        f'<text text-anchor="middle" transform="translate({at(tick, 0)})" dy="15">{escape(name)}</text>'
-        for tick, name in zip(TICKS, ticks, strict=True)
-    )
-    ideal = f'<polyline class="axis" stroke-dasharray="3 4" points="{at(0, 0)} {at(1, 1)}"/>' if diagonal else ""
+def _tiles(scores: NamedScores) -> str:
+    """The numbers that a person asks for first."""
+    all_rows, late = scores.overall, scores.last_tenth
+    tiles = [
+        (
+            "accuracy",
+            percent(all_rows.accuracy),
+            f"commonest {percent(all_rows.commonest)}, last {percent(all_rows.last)}",
+        ),
+        (
+            "in the last tenth",
+            percent(late.accuracy),
+            f"commonest {percent(late.commonest)}, last {percent(late.last)}",
+        ),
+        ("balanced accuracy", percent(all_rows.balanced_accuracy), f"last tenth {percent(late.balanced_accuracy)}"),
+        ("area under the ROC curve", _number(all_rows.auc), f"last tenth {_number(late.auc)}"),
+        ("average precision", _number(all_rows.average_precision), f"last tenth {_number(late.average_precision)}"),
+        ("log loss", _number(all_rows.log_loss), f"last tenth {_number(late.log_loss)}"),
+        ("calibration error", percent(all_rows.calibration_error), f"last tenth {percent(late.calibration_error)}"),
+    ]
     return (
-        f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(up)} by {escape(across)}">'
-        f'<polyline class="axis" points="{at(0, 1)} {at(0, 0)} {at(1, 0)}"/>{grid}{ideal}'
-        f'<polyline class="curve" points="{curve}"/>{dots}'
-        f'<text x="{EDGE}" y="{EDGE - 14}">{escape(up)}</text>'
-        f'<text x="{WIDTH - EDGE}" y="{HEIGHT - 5}" text-anchor="end">{escape(across)}</text></svg>'
+        '<div class="tiles">'
+        + "".join(
+            f'<div class="tile"><span>{name}</span><b>{value}</b><span>{beside}</span></div>'
+            for name, value, beside in tiles
+        )
+        + "</div><p class=soft>Commonest: always saying the label that was commonest so far. Last: repeating the last "
+        "known label. Both know as many labels as the model does.</p>"
     )
 
 
-def _counts(title: str, first: str, counts: dict[str, int]) -> str:
-    rows = ([name, f"{count:,}"] for name, count in counts.items())
-    return f"<h2>{title}</h2>{_table((first, 'rows'), rows)}" if counts else ""
+def _over_time(shown: Shown) -> str:
+    points = shown.scores.over_time
+    if not points:
+        return ""
+    last = points[-1]["row"]
+    marks = [ChangeMark(change["row"] / last, str(number)) for number, change in enumerate(shown.changes, 1)]
+    marks = [mark for mark in marks if mark.x <= 1][-MOST_CHANGES:]
+    across = [point["row"] / last for point in points]
+    lines = [
+        CurveLine("accuracy", "--main", [(x, p["accuracy"]) for x, p in zip(across, points, strict=True)], 2.2),
+        CurveLine(
+            "always the commonest", "--other", [(x, p["commonest"]) for x, p in zip(across, points, strict=True)], 1.3
+        ),
+        CurveLine(
+            "repeat the last", "--third", [(x, p["last"]) for x, p in zip(across, points, strict=True)], 1.3, "4 3"
+        ),
+    ]
+    if any(point["auc"] is not None for point in points):
+        area = [(x, p["auc"]) for x, p in zip(across, points, strict=True)]
+        lines.append(CurveLine("area under the curve", "--c2", area, 1.3))
+    ticks = [f"{round(share * last):,}" for share in (0, 0.25, 0.5, 0.75, 1)]
+    told = " Numbered lines are changes of the stream, listed below." if marks else ""
+    html = (
+        f"<h2>Over time</h2><p class=soft>By windows of rows.{told}</p>"
+        f"{plot(lines, ticks, 'rows', 'accuracy over time', marks=marks)}"
+    )
+    names = [line["class"] for line in sorted(shown.scores.by_class, key=lambda line: -line["rows"])][:COLOURS]
+    place = {name: number for number, name in enumerate(shown.scores.classes)}
+    shares = [(name, [point["shares"][place[name]] for point in points]) for name in names]
+    mix = stacked(across, shares, ticks, "rows", "share of each class over time")
+    return f"{html}<h2>Classes over time</h2><p class=soft>The share of each label.</p>{mix}"
 
 
-def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    head = "".join(f"<th>{escape(name)}</th>" for name in heads)
-    body = "".join("<tr>" + "".join(f"<td>{escape(str(cell))}</td>" for cell in row) + "</tr>" for row in rows)
-    return f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+def _changes(shown: Shown) -> str:
+    if not shown.changes:
+        return ""
+    rows = [
+        (
+            str(number),
+            f"{change['row']:,}",
+            f"{change['kind']}: {KINDS[change['kind']]}",
+            "; ".join(change["moved"][:4]) or "nothing that stored samples show",
+        )
+        for number, change in enumerate(shown.changes, 1)
+    ]
+    return (
+        "<h2>Changes of the stream</h2>"
+        f"{_table(('', 'after row', 'kind', 'what moved'), rows[-MOST_CHANGES:], 'words')}"
+    )
 
 
-def _confusion(result: dict[str, Any], names: Sequence[str]) -> str:
-    counts = {(cell["label"], cell["prediction"]): cell["rows"] for cell in result["confusion"]}
-    rows = {line["class"]: max(1, line["rows"]) for line in result["classes"]}
+def _by_class(scores: NamedScores) -> str:
+    classes = sorted(scores.by_class, key=lambda line: -line["rows"])
+    rows = (
+        [c["class"], f"{c['rows']:,}", *map(_share, (c["precision"], c["recall"], c["f1"])), _number(c["auc"])]
+        for c in classes[:MOST_LISTED]
+    )
+    return f"<h2>By class</h2>{_table(('class', 'rows', 'precision', 'recall', 'F1', 'AUC'), rows)}"
+
+
+def _confusion(scores: NamedScores) -> str:
+    if not scores.confusion:
+        return ""
+    by_class = sorted(scores.by_class, key=lambda line: -line["rows"])[:MOST_CONFUSED]
+    names, rows = [line["class"] for line in by_class], {line["class"]: max(1, line["rows"]) for line in by_class}
+    counts = {(cell["label"], cell["prediction"]): cell["rows"] for cell in scores.confusion}
     head = "".join(f"<th>{escape(name)}</th>" for name in ("", *names))
-    lines = []
+    body = ""
     for label in names:
         cells = "".join(
-            f'<td style="background: rgba(var(--cell),{STRONGEST * counts.get((label, said), 0) / rows[label]:.2f})">'
+            f'<td style="background: rgba(var(--cell),{0.5 * counts.get((label, said), 0) / rows[label]:.2f})">'
             f"{counts.get((label, said), 0):,}</td>"
             for said in names
         )
-        lines.append(f"<tr><td>{escape(label)}</td>{cells}</tr>")
-    body = "".join(lines)
-    return f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+        body += f"<tr><td>{escape(label)}</td>{cells}</tr>"
+    return (
+        "<h2>Confusion</h2><p class=soft>Labels by row, predictions by column.</p>"
+        f'<div class="wide"><table class="confusion"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+    )
+
+
+def _calibration(scores: NamedScores) -> str:
+    bins = scores.calibration
+    if not bins:
+        return ""
+    rows = sum(line["rows"] for line in bins)
+    ideal = CurveLine("what is said comes true", "--third", [(0.0, 0.0), (1.0, 1.0)], 1.2, "4 3")
+    true = CurveLine("what came true", "--main", [(line["said"], line["true"]) for line in bins], 2.2, dots=True)
+    drawn = plot(
+        [true, ideal], ["0%", "25%", "50%", "75%", "100%"], "probability of the prediction", "calibration", square=True
+    )
+    bars = "".join(
+        f"<div>{line['from']:.0%} to {line['from'] + 0.1:.0%}</div>"
+        f"<u style='width:{100 * line['rows'] / rows:.1f}%'></u>"
+        f"<em>{line['rows']:,}</em>"
+        for line in bins
+    )
+    return (
+        "<h2>Calibration</h2><p class=soft>How often a prediction came true, by the probability it was made with.</p>"
+        f'<div class="pair"><section>{drawn}</section><section><p class=soft>Rows by the probability of the prediction'
+        f'</p><div class="bars">{bars}</div></section></div>'
+    )
+
+
+def _inspected(found: dict[str, Any]) -> str:
+    if not found:
+        return ""
+    strongest = found["strongest_features"][:15]
+    most = max((line["moves"] for line in strongest), default=1.0)
+    bars = "".join(
+        f"<div>{escape(line['feature'])}</div><u style='width:{100 * line['moves'] / most:.1f}%'></u>"
+        f"<em>{line['moves']:.1%}</em>"
+        for line in strongest
+    )
+    matters = (
+        "<h2>What the answers hang on</h2><p class=soft>How far answers move, in the mean, when a feature has the "
+        f'value of another remembered row.</p><div class="bars">{bars}</div>'
+        if strongest
+        else ""
+    )
+    held = sorted(found["held_by_class"].items(), key=lambda item: -item[1])
+    classes = ", ".join(f"{escape(name)} {count:,}" for name, count in held[:8])
+    more = f" and {len(held) - 8} more" if len(held) > 8 else ""
+    ages = found["held_by_age"] or []
+    fullest = max((line["samples"] for line in ages), default=1) or 1
+    by_age = "".join(
+        f"<div>{line['from']:,} to {line['to']:,}</div><u style='width:{100 * line['samples'] / fullest:.1f}%'></u>"
+        f"<em>{line['samples']:,}</em>"
+        for line in ages
+    )
+    members = [
+        (line["name"], f"{line['weight']:.0%}", percent(line["accuracy"]), format_bytes(line["nbytes"]))
+        for line in found["members"]
+    ]
+    remembers = (
+        f"<h2>What it remembers</h2><p>{found['samples_held']:,} rows in {format_bytes(found['memory_bytes'])} of "
+        f"{format_bytes(found['budget_bytes'])}: {classes}{more}.</p>"
+        + (f'<p class=soft>By the rows they came with</p><div class="bars">{by_age}</div>' if by_age else "")
+        + ("<h2>Who answers</h2>" + _table(("member", "weight", "accuracy lately", "size"), members) if members else "")
+    )
+    return f'<div class="pair"><section>{matters}</section><section>{remembers}</section></div>'
+
+
+def _counted(title: str, counts: dict[str, int]) -> str:
+    rows = ([name, f"{count:,}"] for name, count in list(counts.items())[:MOST_LISTED])
+    return f"<h2>{title}</h2>{_table(('', 'rows'), rows)}" if counts else ""
+
+
+def _table(heads: Sequence[str], rows: Iterable[Sequence[str]], kind: str = "") -> str:
+    head = "".join(f"<th>{escape(name)}</th>" for name in heads)
+    body = "".join("<tr>" + "".join(f"<td>{escape(str(cell))}</td>" for cell in row) + "</tr>" for row in rows)
+    return f'<div class="wide"><table class="{kind}"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
 
 
 def _share(value: float | None) -> str:
     return "-" if value is None else f"{value:.1%}"
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3f}"

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from smartcl.files.influence import influences
 from smartcl.files.table_model import TableModel
 from smartcl.learners.ensemble.ensemble import Ensemble
+from smartcl.learners.influence import influences
 from smartcl.memory.store import SampleStore
 
 STRONGEST = 20
@@ -38,8 +38,7 @@ def summary(model: TableModel) -> dict[str, Any]:
     memory = model.classifier.memory_
     return {
         "rows": model.progress.rows,
-        "accuracy": model.progress.accuracy,
-        "recent_accuracy": model.progress.recent,
+        **overall(model),
         "classes": model.classes,
         "columns": len(model.schema.used),
         "features": model.schema.n_features,
@@ -51,18 +50,36 @@ def summary(model: TableModel) -> dict[str, Any]:
     }
 
 
+def overall(model: TableModel) -> dict[str, Any]:
+    """How good the answers were, in short: all scores of all rows and of the last tenth, changes and warnings."""
+    scores = model.scores_
+    return {
+        "accuracy": scores.overall.accuracy,
+        "recent_accuracy": scores.last_tenth.accuracy,
+        "scores": scores.overall.as_dict(),
+        "last_tenth": scores.last_tenth.as_dict(),
+        "delay": model.delay,
+        "warnings": scores.warnings(),
+        "changes": [
+            {**change.state_dict(), "moved": model.progress.moved.get(str(change.row), [])} for change in scores.changes
+        ],
+    }
+
+
 def inspection(model: TableModel) -> dict[str, Any]:
     """What a model remembers, listens to and doubts."""
     learner = model.classifier.learner_
     store = learner.memory.store
+    parts = dict(model.classifier.model_)
+    parts["rows whose labels are not known yet"] = sum(batch.nbytes for batch in model.waiting)
     held = np.bincount(store.labels.astype(np.int64), minlength=len(model.classes))
     progress = model.progress
     return {
         **summary(model),
         "method": model.classifier.method,
         "bytes_per_sample": store.nbytes / len(store) if len(store) else None,
-        "bytes_by_part": dict(model.classifier.model_),
-        "model_bytes": model.classifier.model_.total - store.nbytes,
+        "bytes_by_part": parts,
+        "model_bytes": sum(parts.values()) - store.nbytes,
         "members": [standing.as_dict() for standing in getattr(learner, "members", ())],
         "precision": "exact" if store.code is None else str(store.code.levels),
         "features_kept": len(store.schema),
@@ -72,10 +89,9 @@ def inspection(model: TableModel) -> dict[str, Any]:
         "doubt": getattr(learner, "doubt", None),
         "noise_estimate": learner.evidence.noise if isinstance(learner, Ensemble) else None,
         "drift": drift(model),
-        "changes": [change.state_dict() for change in getattr(learner, "changes", ())],
+        "by_class": model.scores_.by_class,
         "accuracy_over_time": [
-            {"rows": min((place + 1) * progress.span, progress.rows), "accuracy": right / tested if tested else None}
-            for place, (tested, right) in enumerate(progress.spans)
+            {"rows": point["row"], "accuracy": point["accuracy"]} for point in model.scores_.over_time
         ],
         "strongest_features": strongest(model),
         "taken": model.schema.taken,
@@ -97,8 +113,9 @@ def room(store: SampleStore, budget: int) -> str:
 
 def drift(model: TableModel) -> float | None:
     """How far the accuracy of the last tenth of the rows lies below that of all rows; above it: less than 0."""
-    overall, recent = model.progress.accuracy, model.progress.recent
-    return None if overall is None or recent is None else overall - recent
+    scores = model.scores_
+    all_rows, recent = scores.overall.accuracy, scores.last_tenth.accuracy
+    return None if all_rows is None or recent is None else all_rows - recent
 
 
 def strongest(model: TableModel) -> list[dict[str, Any]]:

@@ -4,23 +4,35 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from smartcl.account.doubted import Doubts
+from smartcl.account.named_scores import NamedScores
 from smartcl.columns.column_schema import ColumnSchema
+from smartcl.columns.recognise import listed
 from smartcl.columns.records import Records
-from smartcl.columns.row_encoder import Odd, Parsed, RowEncoder, TableRows
+from smartcl.columns.row_encoder import Encoded, Odd, Parsed, RowEncoder, TableRows
 from smartcl.columns.values import name_of
+from smartcl.data.batch import Rows
 from smartcl.estimator import SmartClassifier
+from smartcl.estimator_input import Given, Said
 from smartcl.files.ages import Ages
+from smartcl.files.answered_rows import AnsweredRows
 from smartcl.files.blocks import Block
+from smartcl.files.moved import what_moved
 from smartcl.files.plain_table import PlainTable
 from smartcl.files.progress import Progress
+from smartcl.files.row_explanations import Explanation, each_row, explained, usual_values
 from smartcl.files.sources import Source, source_of
 from smartcl.files.steps import Step
+from smartcl.files.threshold import Threshold
+from smartcl.learners.ensemble.ensemble import Ensemble
+from smartcl.learners.ids import ids_of
 from smartcl.saved import Saved
 
 #: Under this name the folder holds what a table's model has beside a classifier.
@@ -36,12 +48,17 @@ class Answered:
     records: Records
     labels: list[str | None]
     ids: list[Any] | None
+    #: Of the columns that are to be kept, the values.
+    kept: dict[str, list[Any]]
     classes: list[str]
     probabilities: NDArray[np.float64]
 
-    @property
-    def best(self) -> list[str]:
-        return [self.classes[column] for column in self.probabilities.argmax(axis=1)]
+    def best(self, threshold: Threshold | None = None) -> list[str]:
+        """The most likely class of each row; that of the threshold wherever it has the probability."""
+        places = self.probabilities.argmax(axis=1)
+        if threshold is not None:
+            places = threshold.places(self.probabilities, self.classes)
+        return [self.classes[place] for place in places]
 
 
 @dataclass
@@ -56,6 +73,12 @@ class TableModel:
     start: RowEncoder
     progress: Progress = field(default_factory=Progress)
     ages: Ages = field(default_factory=Ages)
+    #: A row's label is known when so many rows have been answered, itself included; 0: when its batch has been.
+    delay: int = 0
+    #: Batches that were answered and wait for their labels, the oldest first.
+    waiting: tuple[AnsweredRows, ...] = ()
+    #: Batches that were given to the learner, which answers them when a whole batch has come.
+    _unanswered: tuple[AnsweredRows, ...] = field(default=(), repr=False, compare=False)
 
     @property
     def encoder(self) -> RowEncoder:
@@ -72,38 +95,100 @@ class TableModel:
     def classes(self) -> list[str]:
         return [str(name) for name in self.classifier.classes_]
 
-    def learn(self, step: Step) -> None:
-        """Predict the rows of a step, then learn them."""
-        progress, rows, odd = self.progress, step.rows, Odd()
+    @property
+    def scores_(self) -> NamedScores:
+        """How good the answers to rows were before these were learned, as ``SmartClassifier.scores_``."""
+        return self.classifier.scores_
+
+    @property
+    def batch_rows(self) -> int:
+        """Rows that are answered together: a batch, or fewer where labels are known sooner."""
+        size = self.classifier.batch_size
+        return min(size, self.delay) if self.delay else size
+
+    def doubts(self, suspected: bool = True) -> Doubts:
+        """Which labels of stored rows are probably wrong, as ``SmartClassifier.doubts``."""
+        return self.classifier.doubts(suspected)
+
+    def learn(self, step: Step) -> list[AnsweredRows]:
+        """Answer the rows of a step, then learn all whose labels are known by then; these, as they were answered."""
+        rows, odd = step.rows, Odd()
+        self.progress.pass_over(step)
         if not len(rows):
-            progress.pass_over(step)
-            return
-        labels = np.array(rows.labels, dtype=str)
+            return []
+        made = self.encoder.encoded(rows, odd, sum(map(len, self.waiting)))
+        self.progress.odd.add(odd)
+        self.waiting = (*self.waiting, self._answered(made, [str(label) for label in rows.labels], rows.ids))
+        learned: list[AnsweredRows] = []
+        while sum(map(len, self.waiting)) >= max(1, self.delay):
+            first, *others = self.waiting
+            learned += self._learned(first)
+            self.waiting = tuple(others)
+        return learned
+
+    def catch_up(self) -> list[AnsweredRows]:
+        """Learn what still waits, for its label or for a whole batch: nothing more will come."""
+        learned = [rows for batch in self.waiting for rows in self._learned(batch)]
+        self.waiting = ()
+        if not self.classifier.__sklearn_is_fitted__():
+            return learned
+        before = self.classifier.learner_
+        batches, changes = before.batches, len(getattr(before, "changes", ()))
+        self.classifier.flush()
+        return learned + self._noted(batches, changes, 0)
+
+    def _answered(self, made: Encoded, labels: list[str], ids: Sequence[Any] | None) -> AnsweredRows:
+        """The rows with the answers of now, where the learner does not give them itself as it learns."""
+        first = self.progress.rows + sum(map(len, self.waiting))
+        if not self.classifier.__sklearn_is_fitted__():
+            return AnsweredRows(made, labels, ids, first, None)
+        said = None if self._answers_itself else self.classifier.predict_proba(TableRows(None, self.encoder, made))
+        return AnsweredRows(made, labels, ids, first, said, self.classifier.scores_.account.guesses)
+
+    def _learned(self, batch: AnsweredRows) -> list[AnsweredRows]:
+        """Learn a batch; what was answered to it, and to rows before it that waited for a whole batch."""
+        progress, labels = self.progress, np.array(batch.labels, dtype=str)
         begun = self.classifier.__sklearn_is_fitted__()
-        table = self.rows(rows, odd)
-        right = int((self.classifier.predict(table) == labels).sum()) if begun else 0
         late = np.setdiff1d(labels, self.classifier.classes_).tolist() if begun else []
+        answers_itself = begun and self._answers_itself and batch.probabilities is None
+        said = None if answers_itself else Said(batch.probabilities, batch.guesses)
         learner = self.classifier.learner_ if begun else None
-        waited, batches = (learner.waiting, learner.batches) if learner is not None else (0, 0)
-        self.classifier.partial_fit(table, labels, ids=rows.ids)
+        batches, changes = (0, 0) if learner is None else (learner.batches, len(getattr(learner, "changes", ())))
+        self.classifier._taught(TableRows(None, self.encoder, batch.made), Given(labels, ids=batch.ids, said=said))
         progress.late_classes.update(dict.fromkeys(late, progress.rows))
-        progress.odd.add(odd)
-        progress.pass_over(step)
-        if self.classifier.learner_.batches > batches:
-            self._note_ages(progress.rows - waited)
-        progress.count(len(rows), len(rows) * begun, right)
+        progress.rows += len(batch)
+        if answers_itself:
+            self._unanswered = (*self._unanswered, batch)
+        answered = self._noted(batches, changes, len(batch))
+        return answered if answers_itself else [*answered, batch]
 
-    def flush(self) -> None:
-        """Learn the rows that wait: the source has ended."""
-        waited = self.classifier.learner_.waiting if self.classifier.__sklearn_is_fitted__() else 0
-        if waited:
-            self.classifier.flush()
-            self._note_ages(self.progress.rows - waited)
+    def _noted(self, batches: int, changes: int, last: int) -> list[AnsweredRows]:
+        """If the learner has learned a batch since, note how old samples are and what changed; what it had answered.
 
-    def _note_ages(self, before: int) -> None:
-        """After a batch was learned that came after so many rows."""
-        seen = self.classifier.learner_.observed
+        ``last`` are the rows of the batch where the learner does not say.
+        """
+        learner = self.classifier.learner_
+        if learner.batches == batches:
+            return []
+        seen, said = learner.observed, learner.said_before
+        came = len(said.y) if said is not None else last
+        before = self.progress.rows - learner.waiting - came
         self.ages = Ages(held=None) if seen is None else self.ages.after(seen, before)
+        for change in getattr(learner, "changes", ())[changes:]:
+            moved = what_moved(learner.memory.store, change.rows_after, self.encoder.name, self.classes)
+            self.progress.note_change(change.row, moved)
+        batch, self._unanswered = self._unanswered, ()
+        shares = None if said is None else said.probabilities
+        rows = sum(map(len, batch))
+        if shares is None or len(shares) < rows:
+            return list(batch)
+        ends = np.cumsum([len(shares) - rows, *map(len, batch)]).tolist()
+        return [replace(each, probabilities=shares[a:b]) for each, (a, b) in zip(batch, pairwise(ends), strict=True)]
+
+    @property
+    def _answers_itself(self) -> bool:
+        """Whether the learner answers rows as it learns them, and nothing waits in between."""
+        return not self.delay and isinstance(self.classifier.learner_, Ensemble)
 
     def rows(self, parsed: Parsed, odd: Odd | None = None, after: int = 0) -> TableRows:
         """Rows as the classifier takes them, encoded by what is known today; what was odd about them is counted.
@@ -118,16 +203,8 @@ class TableModel:
         label = name_of(y)
         if label is None:
             raise ValueError(f"a row to learn must have a label, got {y!r}")
-        begun = self.classifier.__sklearn_is_fitted__()
-        learner = self.classifier.learner_ if begun else None
-        waited, batches = (learner.waiting, learner.batches) if learner is not None else (0, 0)
-        if begun:
-            self.classifier.learn_one(x, label)
-        else:
-            self.classifier.partial_fit(TableRows(None, self.start, self.start.row(x)), [label])
-        if self.classifier.learner_.batches > batches:
-            self._note_ages(self.progress.rows - waited)
-        self.progress.count(1, 0, 0)
+        made = self.encoder.row(x)
+        self._learned(AnsweredRows(made, [label], None, self.progress.rows, None))
 
     def predict_proba_one(self, x: Mapping[Any, Any]) -> dict[str, float]:
         """The probability of each class for one row, a dict of raw columns; none before the first row was learned."""
@@ -144,40 +221,77 @@ class TableModel:
         With ``retrain_from_memory`` the counts of rows and of right predictions begin anew.
         """
         count = self.classifier.forget(ids, retrain_from_memory)
+        gone = set(ids_of(ids).tolist())
+        waiting = tuple(batch for each in self.waiting if len(batch := each.without(gone)))
+        count += sum(map(len, self.waiting)) - sum(map(len, waiting))
+        self.waiting = waiting
         if count or retrain_from_memory:
             self.ages = Ages(held=None)
         if retrain_from_memory:
-            left = len(self.classifier.memory_) + self.classifier.learner_.waiting
-            self.progress = self.progress.begun_anew(left)
+            held = len(self.classifier.memory_) + self.classifier.learner_.waiting
+            self.progress = self.progress.begun_anew(held)
         return count
 
     def export(self, path: str | os.PathLike[str] | None = None) -> Any:
         """What is remembered, as ``memory_.export``, with features by the names of their columns."""
         return self.classifier.memory_.export(path)
 
-    def answers(self, source: Source | Any, odd: Odd | None = None) -> Iterator[Answered]:
-        """The model's answers to all rows of a source, block by block; it learns nothing."""
+    def answers(self, source: Source | Any, odd: Odd | None = None, keep: Sequence[str] = ()) -> Iterator[Answered]:
+        """The model's answers to all rows of a source, block by block; it learns nothing.
+
+        ``keep`` names columns whose values come with the answers.
+        """
         given = source if hasattr(source, "blocks") else source_of(source, self.schema.label, PREDICT_ROWS)
         checked: set[str] = set()
         after = 0
         for block in given.blocks({}):
-            answered = self.answer(block, Odd() if odd is None else odd, block.input not in checked, after)
+            answered = self.answer(block, Odd() if odd is None else odd, block.input not in checked, keep, after)
             checked.add(block.input)
             after += len(answered.labels)
             yield answered
 
-    def answer(self, block: Block, odd: Odd, first: bool, after: int = 0) -> Answered:
+    def explanations(
+        self, source: Source | Any, only: Sequence[str] | None = None
+    ) -> Iterator[tuple[Any, Explanation]]:
+        """Why rows get their predictions, one after the other, with the id of each or its number, from 1 on.
+
+        ``only`` are the ids of the rows that are wanted. A row costs a prediction for each of its columns or words.
+        """
+        given = source if hasattr(source, "blocks") else source_of(source, self.schema.label, PREDICT_ROWS)
+        groups = self.encoder.features_of_columns
+        usual = usual_values(self.classifier.memory_.store, groups)
+        wanted, passed = None if only is None else set(only), 0
+        for block in given.blocks({}):
+            records = block.parse({**self.schema.wanted, **dict.fromkeys(groups, False)})
+            rows = self.encoder.parse(records)
+            for row, x in enumerate(each_row(self.encoder.encode(rows))):
+                known = passed + int(records.at[row]) + 1 if rows.ids is None else rows.ids[row]
+                if wanted is not None and str(known) not in wanted:
+                    continue
+                found = explained(self._answers, x, groups, usual, self.classes, self.encoder.name)
+                values = {name: f"{name} = {records.columns[name][row]}" for name in groups if name in records.columns}
+                yield known, replace(found, parts=[(values.get(part, part), raises) for part, raises in found.parts])
+            passed += records.count
+
+    def _answers(self, x: Rows) -> NDArray[np.float64]:
+        return self.classifier.predict_proba(TableRows(None, self.encoder, Encoded(x, {}, {}, {})))
+
+    def answer(self, block: Block, odd: Odd, first: bool, keep: Sequence[str] = (), after: int = 0) -> Answered:
         """The model's answers to the rows of one block, perhaps the first of its input, ``after`` others."""
-        records = block.parse(self.schema.wanted)
+        records = block.parse({**self.schema.wanted, **dict.fromkeys(keep, False)})
         if first:
             self.encoder.check_columns(block.input, records)
+            gone = next((name for name in keep if name not in records.columns), None)
+            if gone is not None and len(records.at):
+                raise ValueError(f"{block.input} has no column {gone!r} to keep: it has {listed([*records.columns])}")
         rows = self.encoder.parse(records)
         found = [np.zeros((0, len(self.classes)))]
         for begin in range(0, len(rows), PREDICT_ROWS):
             table = self.rows(rows.take(slice(begin, begin + PREDICT_ROWS)), odd, after + begin)
             found.append(self.classifier.predict_proba(table))
         ids = None if self.schema.id is None else list(records.columns.get(self.schema.id, [None] * len(rows)))
-        return Answered(records, list(rows.labels), ids, self.classes, np.concatenate(found))
+        kept = {name: list(records.columns.get(name, [None] * len(rows))) for name in keep}
+        return Answered(records, list(rows.labels), ids, kept, self.classes, np.concatenate(found))
 
     def predict_proba(self, source: Any) -> NDArray[np.float64]:
         """The probability of each class for each row that could be read, columns as in ``classes``."""
@@ -185,7 +299,7 @@ class TableModel:
 
     def predict(self, source: Any) -> NDArray[Any]:
         """The most likely label of each row that could be read."""
-        return np.array([name for answered in self.answers(source) for name in answered.best])
+        return np.array([name for answered in self.answers(source) for name in answered.best()])
 
     def to_torch(self) -> PlainTable:
         """A plain PyTorch module from numbers, NaN where missing, to probabilities; for tables of numbers."""
@@ -200,6 +314,8 @@ class TableModel:
         state = {
             "progress": self.progress.state_dict(),
             "ages": self.ages.state_dict(),
+            "delay": self.delay,
+            "waiting": [batch.state_dict() for batch in self.waiting],
         }
         self.classifier._save_with(folder, {PART: state}, only)
 
@@ -219,6 +335,10 @@ class TableModel:
             if columns is None:
                 saved.refuse("progress", "must stand beside what is known of columns")
             progress = Progress.from_state(saved.part("progress"))
-            return cls(classifier, columns, progress, Ages.from_state(saved.part("ages"), len(classifier.memory_)))
+            ages = Ages.from_state(saved.part("ages"), len(classifier.memory_))
+            waiting = tuple(
+                AnsweredRows.from_state(part, columns, len(classifier.classes_)) for part in saved.parts("waiting")
+            )
+            return cls(classifier, columns, progress, ages, saved.whole("delay", 0), waiting)
         except ValueError as error:
             raise ValueError(f"{folder}: {error}") from None

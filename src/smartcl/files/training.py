@@ -19,6 +19,7 @@ from smartcl.columns.records import Records
 from smartcl.columns.row_encoder import RowEncoder
 from smartcl.columns.values import name_of
 from smartcl.estimator import SmartClassifier
+from smartcl.files.answered_rows import AnsweredRows
 from smartcl.files.blocks import Block, Mark
 from smartcl.files.byte_streams import Beginning, is_pipe
 from smartcl.files.file_source import FileSource
@@ -38,6 +39,9 @@ SCHEMA = "schema.json"
 #: Called after every batch; the answer ``True`` ends the training there.
 Watch = Callable[[TableModel], bool]
 ToldColumns = Callable[[ColumnSchema, Records, Sequence[Leak]], None]
+
+#: Called with the rows that were just learned, and what was answered to them before.
+Heard = Callable[[TableModel, list[AnsweredRows]], None]
 
 
 @dataclass(frozen=True)
@@ -73,6 +77,9 @@ class Training:
     checkpoints: Checkpoints = field(default_factory=Checkpoints)
     schema: ColumnSchema | None = None
     model: TableModel | None = None
+    #: After how many rows a label is known; None: as the model has it, which is when its batch was answered.
+    delay: int | None = None
+    heard: Heard = lambda model, learned: None
     #: Is told what the columns were taken for, by which rows, and which of them nearly determine the label.
     told_columns: ToldColumns = lambda schema, records, found: warn_of(found)
     #: Whether the next rows are being waited for, and nothing is lost by an interrupt.
@@ -87,9 +94,11 @@ class Training:
             blocks = self._reading(self._begin)
             assert self.model is not None
             model, unsaved, saved_at = self.model, 0, -float("inf")
-            batches = steps(blocks, model.encoder, model.classifier.batch_size)
+            if self.delay is not None:
+                model.delay = self.delay
+            batches = steps(blocks, model.encoder, model.batch_rows)
             while (step := self._reading(lambda: next(batches, None))) is not None:
-                model.learn(step)
+                self.heard(model, model.learn(step))
                 unsaved += len(step.rows)
                 if self.checkpoints.due(unsaved, time.monotonic() - saved_at):
                     self._checkpoint()
@@ -97,7 +106,7 @@ class Training:
                 if model.progress.rows and watch(model):  # before the first row there is nothing to see
                     break
             else:
-                model.flush()
+                self.heard(model, model.catch_up())
             self._checkpoint()
         if not model.progress.rows:
             raise ValueError(f"no row could be learned: {_why_none(model)}")
@@ -193,9 +202,11 @@ def train_stream(
     id: str | None = None,  # noqa: A002
     schema: ColumnSchema | None = None,
     width: int = USUAL_WIDTH,
+    delay: int | None = None,
     checkpoint_rows: int | None = None,
     checkpoint_seconds: float = 60.0,
     watch: Watch = lambda model: False,
+    heard: Heard = lambda model, learned: None,
     trust_code: Sequence[str] | str = (),
     **settings: Any,
 ) -> TableModel:
@@ -204,8 +215,11 @@ def train_stream(
     ``label`` names the column of the label; where rows are pairs of a dict and a label, it need not. ``columns`` says
     what a column is (``number``, ``truth``, ``date``, ``category``, ``text``, ``ignored``) where its first rows would
     not show it; words and many names are hashed into ``width`` features. ``settings`` are those of a
-    ``SmartClassifier``. With ``out``, the model is saved there as it learns, and ``resume=True`` goes on where the last
-    checkpoint was; ``trust_code`` then names the modules that may be imported, as ``trust`` of ``TableModel.load``.
+    ``SmartClassifier``. A label is known, and learned, when ``delay`` rows have been answered, its own included; by
+    default when its batch has been. ``watch(model)`` is called after each batch, and ``heard(model, learned)`` with the
+    rows of it and their answers. With ``out``, the model is saved there as it learns, and ``resume=True`` goes on
+    where the last checkpoint was; ``trust_code`` then names the modules that may be imported, as ``trust`` of
+    ``TableModel.load``.
 
     >>> rows = [({"wind": wind, "sky": sky}, wind > 3) for wind in range(8) for sky in ("clear", "grey")]
     >>> model = train_stream(rows * 10, memory="2kB", random_state=0)
@@ -220,4 +234,4 @@ def train_stream(
     given = source_of(source, name, classifier.batch_size)
     told = Told(name, id, columns or {}, width)
     checkpoints = Checkpoints(folder, checkpoint_rows, checkpoint_seconds)
-    return Training(given, told, classifier, checkpoints, schema, begun).run(watch)
+    return Training(given, told, classifier, checkpoints, schema, begun, delay, heard).run(watch)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import replace
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
 import torch
@@ -30,6 +30,17 @@ from smartcl.saved import Saved
 PREDICT_ROWS = 2048
 
 
+class SaidBefore(NamedTuple):
+    """The labels of a batch, and the probabilities given to its rows before it was learned; None: nothing was known.
+
+    ``in_turn``: each row was answered when the labels of all rows before it were known.
+    """
+
+    y: Ints
+    probabilities: NDArray[np.float64] | None
+    in_turn: bool = False
+
+
 class StreamLearner(Transactional):
     """A classifier that learns from a stream of batches beside a memory of a fixed number of bytes.
 
@@ -48,6 +59,9 @@ class StreamLearner(Transactional):
         self.scale = InputScale.fresh(spec.n_features, spec.sparse, spec.pixels) if spec.learned else None
         #: What the last batch did to the memory.
         self.observed: Observation | None = None
+        #: What this learner said of the rows of the last batch before it learned them, if it asks: methods that have no
+        #: use of their own for that do not.
+        self.said_before: SaidBefore | None = None
         #: Whether the ids that come with batches are stored, so that single samples can be forgotten.
         self.keeps_ids = False
         #: The classes that have come, and how much each is to count.

@@ -1,4 +1,4 @@
-"""The two tables of the page of the paper say what the result files say, cell by cell, and how many seeds that is of."""
+"""The two tables of the page of the paper say what the result files say, cell by cell, and of how many seeds."""
 
 from __future__ import annotations
 

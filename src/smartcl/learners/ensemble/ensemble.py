@@ -49,7 +49,7 @@ from smartcl.learners.ensemble.standing import Standing, Standings, Stopwatch
 from smartcl.learners.ensemble.summed import Summed, begin_of_newest
 from smartcl.learners.ensemble.weighting import Answered
 from smartcl.learners.model import Model
-from smartcl.learners.stream_learner import StreamLearner
+from smartcl.learners.stream_learner import SaidBefore, StreamLearner
 from smartcl.learners.weights import class_weights
 from smartcl.memory import SampleStore
 from smartcl.memory.export import as_held, stored_rows
@@ -185,9 +185,12 @@ class Ensemble(StreamLearner):
     def judge_answers(self, new: Samples) -> None:
         """What was answered before it is learned says how much each member counts, and what has changed."""
         said = self._answered(new) if self.batches else None
+        self.said_before = SaidBefore(new.y, None if said is None else self.evidence.probabilities(said.logs))
         if self.next_row is not None:
             pooled = self._undecided(len(new)) if said is None else self.evidence.weights.pooled(said.logs)
-            self.next_row = self.next_row.after(pooled, new, self.past().recent)
+            before, self.next_row = self.next_row, self.next_row.after(pooled, new, self.past().recent)
+            if self.one_by_one:
+                self.said_before = SaidBefore(new.y, before.said_in_turn(self.next_row, len(new)), in_turn=True)
         if said is not None:
             self.evidence = self.evidence.after(said, self._roles)
 

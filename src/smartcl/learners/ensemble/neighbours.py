@@ -85,18 +85,19 @@ def unit_rows(rows: sparse.csr_array[Any, tuple[int, int]]) -> sparse.csr_array[
     return scaled
 
 
-def votes(distances: torch.Tensor, recent: Recent, n_classes: int) -> Floats:
+def votes(distances: torch.Tensor, recent: Recent, n_classes: int, ranges: Sequence[int] = NEIGHBOUR_ROWS) -> Floats:
     """The share of each class among the nearest of the newest rows, ``[row, range, class]``; nearer ones count more."""
-    near = np.empty((len(distances), len(NEIGHBOUR_ROWS), NEIGHBOURS), np.float32)
+    count = min(NEIGHBOURS, len(recent))
+    near = np.empty((len(distances), len(ranges), count), np.float32)
     nearest = np.empty(near.shape, np.int64)
-    for place, rows in enumerate(NEIGHBOUR_ROWS):
+    for place, rows in enumerate(ranges):
         first = max(0, len(recent) - rows)
-        found = distances[:, first:].topk(NEIGHBOURS, dim=1, largest=False, sorted=False)
+        found = distances[:, first:].topk(count, dim=1, largest=False, sorted=False)
         near[:, place], nearest[:, place] = found.values.numpy(), found.indices.numpy() + first
     vote = 1 / (near + 0.1 * near.mean(axis=2, keepdims=True) + np.float32(1e-9))
     if recent.weight is not None:
         vote = vote * recent.weight[nearest].astype(np.float64)  # either may be huge
-    cells = np.arange(near.shape[0] * near.shape[1])[:, None] * n_classes + recent.y[nearest].reshape(-1, NEIGHBOURS)
+    cells = np.arange(near.shape[0] * near.shape[1])[:, None] * n_classes + recent.y[nearest].reshape(-1, count)
     shares = np.bincount(cells.ravel(), vote.ravel(), near.shape[0] * near.shape[1] * n_classes)
     shares = shares.reshape(*near.shape[:2], n_classes)
     shares_of: Floats = (shares / shares.sum(axis=2, keepdims=True)).astype(np.float32)

@@ -187,6 +187,10 @@ class NextRow:
         sums = self.sums.after(with_constant(values), y, weight)
         return NextRow(present, weights, calibration, sums, rows)
 
+    def said_in_turn(self, after: NextRow, count: int) -> Doubles:
+        """What was said of the last ``count`` rows one by one; ``after`` them, their answers are the newest."""
+        return self.calibration.applied(self.weights.pooled(after.present.logs[-count:]))
+
     def restarted(self, recent: Recent) -> NextRow:
         """With sums of rows in another scale."""
         last, columns = recent.last(2 * BATCH_ROWS), len(self.sums.products) - 1
@@ -260,7 +264,10 @@ def nearest(distances: Floats, labels: Ints, count: int, n_classes: int) -> Floa
     """
     if not len(labels):
         return np.full((len(distances), n_classes), 1 / n_classes, np.float32)
-    at = np.argpartition(distances, min(count, len(labels)) - 1, axis=1)[:, :count]
+    if count == 1:
+        at = distances.argmin(axis=1)[:, None]
+    else:
+        at = np.argpartition(distances, min(count, len(labels)) - 1, axis=1)[:, :count]
     near = distances[np.arange(len(at))[:, None], at].astype(np.float64)
     there = np.isfinite(near)
     if not there.all():

@@ -195,6 +195,12 @@ class Ridge:
         )
         return replace(whole, weights=weights, solved_at=self.rows)
 
+    @property
+    def whole_past(self) -> tuple[Sums, float]:
+        """The sums of all rows, and what is added to their diagonal."""
+        sums = _folded(self.sums[0], self.waiting)
+        return sums, dict(zip(self._widths, self.penalties, strict=True))[sums.width] * sums.mean_square
+
     def restarted(self, samples: Samples, past: Past) -> Self:
         fresh = self.fresh(samples.rows.features.shape[1], self.linear, self.sums[0].products.shape[1])
         fresh = replace(fresh, penalties=self.penalties, chosen_at=self.chosen_at)

@@ -15,6 +15,12 @@ from smartcl.paper.report.markdown_page import markdown_page
 
 def report(results: Path, out: Path, benchmarks: Path, markdown: Path | None) -> None:
     """Write the folder with the HTML page, or the Markdown page alone."""
+    with arguments_checked():
+        if not results.is_dir():
+            raise ValueError(
+                f"there is no folder of results {str(results)!r}: 'smartcl run' and 'smartcl reproduce' write one, "
+                "the repository has one of all tables, and --results names another"
+            )
     if markdown is not None:
         with arguments_checked():
             check_file(markdown)

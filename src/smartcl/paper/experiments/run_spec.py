@@ -16,6 +16,9 @@ from smartcl.paper.peers.names import PEERS
 from smartcl.paper.scores.prequential import BATCH_ROWS
 from smartcl.references import saved_code
 
+#: Parameters that are code of the user's own, or its name.
+CODE = ("network", "optimizer", "augment")
+
 
 @dataclass(frozen=True)
 class RunSpec:
@@ -53,7 +56,10 @@ class RunSpec:
                 raise ValueError(f"{names['method']} is a peer, and runs at its own defaults: it takes no parameters")
             return cls(**names)
         method = find_method(names["method"])
-        plain = {name: saved_code(name, value) for name, value in method.coerce(parameters).items()}
+        # code of the user's own stays a name here: to show results that are there, nothing is imported
+        code = {name: value for name, value in parameters.items() if name in CODE and isinstance(value, str)}
+        others = {name: value for name, value in parameters.items() if name not in code}
+        plain = {**code, **{name: saved_code(name, value) for name, value in method.coerce(others).items()}}
         return cls(**names, parameters=tuple(sorted(plain.items())))
 
     @classmethod

@@ -8,7 +8,7 @@ import torch
 from scipy import sparse
 
 from smartcl.estimator import SmartClassifier
-from smartcl.files.influence import influences, moved_answers, with_next_value
+from smartcl.learners.influence import influences, moved_answers, with_next_value
 
 FEATURES, TELLS, SAME = 12, 3, 7
 

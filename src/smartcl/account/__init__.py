@@ -1,0 +1,1 @@
+"""How good answers were that were given before their rows were learned."""
