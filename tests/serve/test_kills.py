@@ -13,7 +13,7 @@ from served_rows import labelled_rows
 
 from benchmarks.forked_service import ForkedService
 from benchmarks.kills import killed
-from smartcl.files.columns import read_schema
+from smartcl.columns.column_schema import read_schema
 from smartcl.files.training import train_stream
 
 ROWS = labelled_rows(1000)

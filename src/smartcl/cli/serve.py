@@ -53,8 +53,8 @@ def serve(
 ) -> None:
     """Answer and learn over HTTP; what was acknowledged is never lost. The page is at the address itself."""
     with loading():
+        from smartcl.columns.column_schema import read_schema
         from smartcl.errors import extra
-        from smartcl.files.columns import read_schema
         from smartcl.persistence import INDEX
 
         for module in ("fastapi", "uvicorn", "prometheus_client"):

@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import Any
 
 from smartcl.errors import extra
+from smartcl.files.blocks import Block, Mark
 from smartcl.files.messages import json_block, next_number
-from smartcl.files.records import Block, Mark
 
 #: Seconds that a question to the broker may take.
 ANSWER_SECONDS = 30.0

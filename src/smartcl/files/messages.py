@@ -7,9 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from smartcl.columns.records import Records
 from smartcl.data.batch import Ints
+from smartcl.files.blocks import Block, Mark
 from smartcl.files.json_records import json_records
-from smartcl.files.records import Block, Mark, Records
 
 
 def next_number(mark: Mark | None, first: int = 0) -> int:

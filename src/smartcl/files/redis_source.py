@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from smartcl.columns.nested import columns_of
+from smartcl.columns.records import Records, Wanted
 from smartcl.errors import extra
-from smartcl.files.json_records import columns_of
+from smartcl.files.blocks import Block, Mark
 from smartcl.files.messages import json_block, next_number, numbered
-from smartcl.files.records import Block, Mark, Records, Wanted
 
 #: An entry's name is a millisecond and a number within it; of these numbers there may be so many, as bits.
 SEQUENCE_BITS = 20

@@ -9,12 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from smartcl.files.encoder import Encoder, Odd
-from smartcl.files.hashing import NameBook
-from smartcl.files.json_records import columns_of
-from smartcl.files.records import Records
+from smartcl.columns.nested import columns_of
+from smartcl.columns.records import Records
 from smartcl.files.steps import Step
-from smartcl.files.table_model import TableModel, as_given
+from smartcl.files.table_model import TableModel
 from smartcl.serve.refusals import RefusedError
 
 #: Names that were asked about are forgotten beyond this many: they are no part of the model.
@@ -39,15 +37,14 @@ class Answers:
 class Answering:
     """Answers by a model as it was after ``version`` rows.
 
-    A name that the model has not learned takes a free place in a copy of the encoder, as it would in the model itself;
-    the copy is made anew before the next question, so that no answer depends on what was asked before.
+    It reads a copy of what is known of names and words, which learning does not move.
     """
 
     def __init__(self, model: TableModel) -> None:
         self.model, self.version = model, model.progress.rows
         self._used = frozenset(column.name for column in model.schema.used)
-        self._slots = {column: dict(slots) for column, slots in model.encoder.slots.items()}
-        self._encoder = self._copy()
+        self._encoder = model.encoder.copy()
+        self._book = self._encoder.book.copy()
 
     def check(self, rows: Sequence[Mapping[str, Any]]) -> None:
         """Refuse rows that have none of the columns that were learned."""
@@ -59,22 +56,11 @@ class Answering:
     def answers(self, rows: Sequence[Mapping[str, Any]]) -> Answers:
         """The model's answers to checked rows."""
         records = Records.of(columns_of([dict(row) for row in rows], self.model.schema.wanted))
-        encoder = self._encoder
-        x = encoder.encode(encoder.parse(records), Odd())
-        if (
-            sum(map(len, encoder.slots.values())) != sum(map(len, self._slots.values()))
-            or len(encoder.book) > MOST_NAMES
-        ):
-            self._encoder = self._copy()
-        probabilities, names = self.model.classifier._probabilities(as_given(x))
+        x = self._encoder.encode(self._encoder.parse(records))
+        if len(self._encoder.book) > MOST_NAMES:
+            self._encoder.book = self._book.copy()
+        probabilities, names = self.model.classifier._answers(x)
         return Answers([str(name) for name in names], probabilities, self.version)
-
-    def _copy(self) -> Encoder:
-        schema = self.model.schema
-        encoder = Encoder(schema)
-        encoder.slots = {column: dict(slots) for column, slots in self._slots.items()}
-        encoder.book = NameBook(len(schema.feature_names), max(1, schema.width))
-        return encoder
 
 
 def step_of(model: TableModel, rows: Sequence[tuple[Mapping[str, Any], str]]) -> Step:

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from smartcl.files.json_records import TwiceError, flattened, plain
+from smartcl.columns.nested import TwiceError, flattened, plain
+from smartcl.columns.values import name_of
 from smartcl.files.steps import NO_LABEL
-from smartcl.files.values import name_of
 from smartcl.serve.limits import Limits
 from smartcl.serve.refusals import RefusedError
 

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from smartcl.columns.column_schema import ColumnSchema
+from smartcl.columns.nested import columns_of
+from smartcl.columns.recognise import Told, recognised
+from smartcl.columns.records import Records
+from smartcl.columns.row_encoder import RowEncoder
 from smartcl.data.spec import InputSpec
 from smartcl.estimator import SmartClassifier
-from smartcl.files.columns import ColumnSchema
-from smartcl.files.encoder import Encoder
-from smartcl.files.json_records import columns_of
-from smartcl.files.recognise import Told, recognised
-from smartcl.files.records import Records
 from smartcl.files.table_model import TableModel
 from smartcl.files.training import FIRST_FOLLOWED
 
@@ -44,7 +44,7 @@ class ModelPlan:
         return recognised(Records.of(columns_of(flat, None)), Told(self.label))
 
     def model(self, schema: ColumnSchema) -> TableModel:
-        return TableModel(self._classifier(), Encoder(schema))
+        return TableModel(self._classifier(), RowEncoder(schema))
 
     def _classifier(self) -> SmartClassifier:
         return SmartClassifier(self.memory, batch_size=self.batch_size, random_state=self.seed, **dict(self.settings))

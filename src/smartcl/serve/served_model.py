@@ -16,8 +16,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from smartcl.columns.column_schema import ColumnSchema
 from smartcl.files.answered_rows import AnsweredRows
-from smartcl.files.columns import ColumnSchema
 from smartcl.files.live import Pace
 from smartcl.files.table_model import TableModel
 from smartcl.files.training import SCHEMA

@@ -1,4 +1,4 @@
-"""Words and categories as features: hashed into a stated number of them, the first name of each kept for people."""
+"""The words of texts; and numbered features of LIBSVM's format, folded into a stated number of them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable
 from itertools import islice
 from typing import Any
-from zlib import crc32
 
 import numpy as np
 
@@ -31,23 +30,17 @@ def words_of(text: str) -> list[str]:
 
 
 class NameBook:
-    """Features by the hash of their name, and for each feature the name that was first hashed to it.
+    """Features by number, and for each the number that was first folded into it.
 
     >>> book = NameBook(first=10, width=1000)
-    >>> feature = book.feature("body: hello")
-    >>> book.name(feature), book.name(feature + 1)
-    ('body: hello', None)
+    >>> feature = book.numbered(2007)
+    >>> feature, book.name(feature), book.name(feature + 1)
+    (17, '2007', None)
     """
 
     def __init__(self, first: int, width: int) -> None:
         self._first, self._width = first, width
         self._names: dict[int, str] = {}
-
-    def feature(self, name: str) -> int:
-        """The feature of a name, which is noted if it is the feature's first."""
-        feature = self._first + crc32(name.encode("utf-8", "surrogatepass")) % self._width
-        self._names.setdefault(feature, name)
-        return feature
 
     def numbered(self, number: int) -> int:
         """The feature of a number in LIBSVM's format: its own, as long as there are enough."""
@@ -64,6 +57,12 @@ class NameBook:
 
     def __len__(self) -> int:
         return len(self._names)
+
+    def copy(self) -> NameBook:
+        """One that can be changed by itself."""
+        made = NameBook(self._first, self._width)
+        made._names = dict(self._names)
+        return made
 
     def state_dict(self) -> dict[str, Any]:
         """Two arrays: names are many."""
@@ -83,15 +82,3 @@ class NameBook:
         if len(features) and not low <= features.min() <= features.max() < high:
             saved.refuse("features", f"must be from {low} to {high - 1}")
         self._names = dict(zip(features.tolist(), names, strict=True))
-
-
-def counted(features: Iterable[int]) -> tuple[list[int], list[float]]:
-    """Each feature once, with the binary digits of how often it was there: 1, 2, 2, 3, ...: a byte each in memory.
-
-    >>> counted([7, 3, 7])
-    ([7, 3], [2.0, 1.0])
-    """
-    times: dict[int, int] = {}
-    for feature in features:
-        times[feature] = times.get(feature, 0) + 1
-    return list(times), [float(count.bit_length()) for count in times.values()]

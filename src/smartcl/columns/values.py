@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from smartcl.files.records import Values
+from smartcl.columns.records import Values
 
 #: Texts that stand for no value, blanks around them dropped.
 MISSING = frozenset(
@@ -31,16 +31,18 @@ def is_missing(value: Any) -> bool:
     """
     if isinstance(value, str):
         return value.strip() in MISSING
-    return value is None or (isinstance(value, float | np.floating) and math.isnan(value)) or is_nat(value)
+    return value is None or (isinstance(value, float | np.floating) and math.isnan(value)) or is_not_there(value)
 
 
-def is_nat(value: Any) -> bool:
-    """Whether this is NumPy's or pandas' word for no moment."""
-    return type(value).__name__ == "NaTType" or (isinstance(value, np.datetime64) and bool(np.isnat(value)))
+def is_not_there(value: Any) -> bool:
+    """Whether this is NumPy's or pandas' word for no moment, or pandas' for nothing."""
+    if isinstance(value, np.datetime64 | np.timedelta64):
+        return bool(np.isnat(value))
+    return type(value).__name__ in ("NaTType", "NAType")
 
 
 def number_of(value: Any) -> float:
-    """A number; NaN for no value, ``UNREADABLE`` for anything else.
+    """A number, of a span of time its seconds; NaN for no value, ``UNREADABLE`` for anything else.
 
     >>> [number_of(value) for value in ("1.5", "", "soon", True, 2)]
     [1.5, nan, inf, 1.0, 2.0]
@@ -48,10 +50,36 @@ def number_of(value: Any) -> float:
     if is_missing(value):
         return math.nan
     try:
-        number = float(value)
+        number = _seconds(value) if isinstance(value, timedelta | np.timedelta64) else float(value)
     except (TypeError, ValueError, OverflowError):
         return UNREADABLE
     return number if -LARGEST <= number <= LARGEST else UNREADABLE
+
+
+def _seconds(span: timedelta | np.timedelta64) -> float:
+    return span.total_seconds() if isinstance(span, timedelta) else float(span / np.timedelta64(1, "s"))
+
+
+def clock_of(value: Any) -> float:
+    """A time of the day in hours, written 17:30, 17:30:15 or 1730; as ``number_of`` for what is none.
+
+    >>> [clock_of(value) for value in ("17:30", 1730, 5, "24:00", 1775)]
+    [17.5, 17.5, 0.08333333333333333, 24.0, inf]
+    """
+    if isinstance(value, time):
+        return value.hour + value.minute / 60 + value.second / 3600
+    if isinstance(value, str) and ":" in value:
+        parts = value.strip().split(":")
+        if len(parts) not in (2, 3) or not all(part.isdecimal() and len(part) <= 2 for part in parts):
+            return UNREADABLE
+        hours, minutes, seconds = (*map(int, parts), 0)[:3]
+    else:
+        number = number_of(value)
+        if math.isnan(number) or number == UNREADABLE or not number.is_integer() or not 0 <= number <= 2400:
+            return number if math.isnan(number) else UNREADABLE
+        hours, minutes, seconds = int(number) // 100, int(number) % 100, 0
+    there = minutes < 60 and seconds < 60 and (hours < 24 or (hours, minutes, seconds) == (24, 0, 0))
+    return hours + minutes / 60 + seconds / 3600 if there else UNREADABLE
 
 
 def truth_of(value: Any) -> float:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from smartcl.files.values import UNREADABLE, number_of, numbers_of, seconds_of, truth_of
+from smartcl.columns.values import UNREADABLE, clock_of, number_of, numbers_of, seconds_of, truth_of
 
 ReadValue = Callable[[Any], float]
 
@@ -88,13 +88,17 @@ def _calendar(match: re.Match[str], day_first: bool) -> tuple[int, int, int]:
 #: Of the values of a column so few may be unlike the others: a slip does not make a number a name.
 SLIPS = 0.02
 
+NUMBERS: Mapping[str, ReadValue] = {
+    "": number_of,
+    "1,234.5": partial(written_number, comma=False),
+    "1.234,5": partial(written_number, comma=True),
+}
+
 #: By kind of column, its styles, the plainest first, and what reads them.
 READERS: Mapping[str, Mapping[str, ReadValue]] = {
-    "number": {
-        "": number_of,
-        "1,234.5": partial(written_number, comma=False),
-        "1.234,5": partial(written_number, comma=True),
-    },
+    "number": NUMBERS,
+    "code": NUMBERS,
+    "clock": {"": clock_of},
     "truth": {"": truth_of},
     "date": {
         "": seconds_of,

@@ -1,8 +1,8 @@
-"""Records of a source, by column: what readers give and what becomes features; and how far a source has been read."""
+"""Records of a source, by column: what readers give, and what becomes features."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
@@ -10,8 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smartcl.data.batch import Ints
-from smartcl.files.byte_streams import Beginning
-from smartcl.saved import Saved
 
 #: The values of a column: numbers with NaN where there is none, or whatever the source holds, with None.
 Values: TypeAlias = "NDArray[np.float64] | Sequence[Any]"
@@ -59,31 +57,3 @@ class Records:
             at=self.at[row:],
             bad={number: why for number, why in self.bad.items() if number >= first},
         )
-
-
-@dataclass(frozen=True)
-class Mark:
-    """How far an input has been read: ``records`` of the block that begins at ``place``.
-
-    A place is an offset in bytes, or a row of a Parquet file or a table in memory.
-    """
-
-    place: int = 0
-    records: int = 0
-
-    @classmethod
-    def from_state(cls, saved: Saved) -> Mark:
-        return cls(saved.whole("place", 0, 2**62), saved.whole("records", 0, 2**62))
-
-
-@dataclass(frozen=True)
-class Block:
-    """Records that are read together. They are taken apart when asked for: once to find out what the columns are."""
-
-    input: str
-    place: int
-    parse: Callable[[Wanted | None], Records]
-    #: So many of its records were learned before.
-    known: int = 0
-    #: The first bytes of the file that it is of, where that file has taken the place of another one.
-    beginning: Beginning | None = None
