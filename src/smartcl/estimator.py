@@ -196,7 +196,7 @@ class SmartClassifier(ClassifierMixin, TableDoor):  # type: ignore[misc]
         """
         return self._taught(X, Given(y, classes, sample_weight, ids))
 
-    def _taught(self, X: ArrayLike, given: Given) -> SmartClassifier:
+    def _taught(self, X: Any, given: Given) -> SmartClassifier:
         """The same; ``given`` may have what was answered to the rows before."""
         with self._one_at_a_time():
             short = all(value is None for value in given[1:])
