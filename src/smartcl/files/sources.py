@@ -90,7 +90,10 @@ class RowSource:
 
 
 def source_of(source: Any, label: str, chunk: int, format: str | None = None, follow: bool = False) -> Source:  # noqa: A002
-    """A source of whatever a user has: names of files, a table, or an iterable of rows."""
+    """A source of whatever a user has: names of files, a table, an iterable of rows, or a source."""
+    if hasattr(source, "blocks") and hasattr(source, "inputs"):
+        own: Source = source
+        return own
     if isinstance(source, str | PathLike):
         return FileSource((fspath(source),), format, follow)
     if isinstance(source, Sequence) and source and all(isinstance(item, str | PathLike) for item in source):

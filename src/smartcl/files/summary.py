@@ -68,6 +68,11 @@ def overall(model: TableModel) -> dict[str, Any]:
 
 def inspection(model: TableModel) -> dict[str, Any]:
     """What a model remembers, listens to and doubts."""
+    return {**remembered(model), "strongest_features": strongest(model)}
+
+
+def remembered(model: TableModel) -> dict[str, Any]:
+    """The same without what takes time to find out: a few milliseconds in the place of some hundreds."""
     learner = model.classifier.learner_
     store = learner.memory.store
     parts = dict(model.classifier.model_)
@@ -93,7 +98,6 @@ def inspection(model: TableModel) -> dict[str, Any]:
         "accuracy_over_time": [
             {"rows": point["row"], "accuracy": point["accuracy"]} for point in model.scores_.over_time
         ],
-        "strongest_features": strongest(model),
         "taken": model.schema.taken,
         "words": {name: words.strongest(STRONGEST) for name, words in model.encoder.words.items()},
         "read": {name: {"place": mark.place, "records": mark.records} for name, mark in progress.marks.items()},

@@ -131,7 +131,7 @@ class Training:
         first: list[Block] = []
         records = Records.of({})
         if self.schema is None:
-            follow = isinstance(self.source, FileSource) and self.source.follow
+            follow = getattr(self.source, "follow", False)
             first, records = first_rows(blocks, FIRST_FOLLOWED if follow else FIRST_ROWS)
             if not len(records.at):
                 raise ValueError(f"there are no rows to learn in {', '.join(self.source.inputs)}")
