@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from smartcl.account.doubted import Doubts
@@ -18,7 +19,6 @@ from smartcl.columns.recognise import listed
 from smartcl.columns.records import Records
 from smartcl.columns.row_encoder import Encoded, Odd, Parsed, RowEncoder, TableRows
 from smartcl.columns.values import name_of
-from smartcl.data.batch import Rows
 from smartcl.estimator import SmartClassifier
 from smartcl.estimator_input import Given, Said
 from smartcl.files.ages import Ages
@@ -273,8 +273,10 @@ class TableModel:
                 yield known, replace(found, parts=[(values.get(part, part), raises) for part, raises in found.parts])
             passed += records.count
 
-    def _answers(self, x: Rows) -> NDArray[np.float64]:
-        return self.classifier.predict_proba(TableRows(None, self.encoder, Encoded(x, {}, {}, {})))
+    def _answers(self, x: Any) -> NDArray[np.float64]:
+        """The probabilities of encoded rows."""
+        rows = torch.from_numpy(x) if isinstance(x, np.ndarray) else x
+        return self.classifier.predict_proba(TableRows(None, self.encoder, Encoded(rows, {}, {}, {})))
 
     def answer(self, block: Block, odd: Odd, first: bool, keep: Sequence[str] = (), after: int = 0) -> Answered:
         """The model's answers to the rows of one block, perhaps the first of its input, ``after`` others."""
