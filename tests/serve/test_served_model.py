@@ -243,7 +243,7 @@ def test_rows_that_show_no_columns_are_said_to(tmp_path: Path) -> None:
     with one_model(tmp_path / "model") as served:
         learn_all(served, [Item({"id": number}, str(number / 7)) for number in range(30)])
         served.call(lambda: None).result(10)  # type: ignore[attr-defined]
-        assert "it is a quantity" in served.troubles["columns"]
+        assert "measures something" in served.troubles["columns"]
         with pytest.raises(RefusedError, match="there is no model yet"):
             served.predict([Item({"id": 1})])
 
