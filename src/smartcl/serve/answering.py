@@ -15,6 +15,9 @@ from smartcl.files.steps import Step
 from smartcl.files.table_model import TableModel
 from smartcl.serve.refusals import RefusedError
 
+#: Names that were asked about are forgotten beyond this many: they are no part of the model.
+MOST_NAMES = 100_000
+
 
 @dataclass(frozen=True)
 class Answers:
@@ -32,11 +35,16 @@ class Answers:
 
 
 class Answering:
-    """Answers by a model as it was after ``version`` rows; to encode a row changes nothing of the model."""
+    """Answers by a model as it was after ``version`` rows.
+
+    It reads a copy of what is known of names and words, which learning does not move.
+    """
 
     def __init__(self, model: TableModel) -> None:
         self.model, self.version = model, model.progress.rows
         self._used = frozenset(column.name for column in model.schema.used)
+        self._encoder = model.encoder.copy()
+        self._book = self._encoder.book.copy()
 
     def check(self, rows: Sequence[Mapping[str, Any]]) -> None:
         """Refuse rows that have none of the columns that were learned."""
@@ -48,8 +56,10 @@ class Answering:
     def answers(self, rows: Sequence[Mapping[str, Any]]) -> Answers:
         """The model's answers to checked rows."""
         records = Records.of(columns_of([dict(row) for row in rows], self.model.schema.wanted))
-        table = self.model.rows(self.model.encoder.parse(records))
-        probabilities, names = self.model.classifier._probabilities(table)
+        x = self._encoder.encode(self._encoder.parse(records))
+        if len(self._encoder.book) > MOST_NAMES:
+            self._encoder.book = self._book.copy()
+        probabilities, names = self.model.classifier._answers(x)
         return Answers([str(name) for name in names], probabilities, self.version)
 
 
