@@ -102,7 +102,7 @@ class SmartClassifier(ClassifierMixin, TableDoor):  # type: ignore[misc]
     >>> model.score(X, y) > 0.9
     True
     >>> model.memory_
-    48 samples in 991 B of 1 kB, 4 of 4 features kept, values exact
+    42 samples in 895 B of 1 kB, 4 of 4 features kept, values exact
     """
 
     def __init__(

@@ -18,14 +18,14 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, column_or_1d, validate_data
 
 from smartcl.account.account import Account
+from smartcl.columns.change_log import ChangeLog
 from smartcl.columns.column_schema import NUMBER, TRUTH
 from smartcl.columns.determines import leaks, warn_of, with_leaks
 from smartcl.columns.frames import all_records, columns_of_frame, is_frame
-from smartcl.columns.journal import Journal
 from smartcl.columns.nested import columns_of, flattened
 from smartcl.columns.recognise import FIRST_ROWS, Told, recognised
 from smartcl.columns.records import Records
-from smartcl.columns.row_encoder import Encoded, RowEncoder, TableRows
+from smartcl.columns.row_encoder import EncodedRows, RowEncoder, TableRows
 from smartcl.columns.values import is_missing
 from smartcl.counted_batches import counted
 from smartcl.data.batch import Batch, Ints, Rows
@@ -116,7 +116,7 @@ class TableDoor(SavedEstimator):
             self.partial_fit(list(rows), list(labels))
             self._first_rows = ()
 
-    def _row(self, x: Mapping[Any, Any]) -> Encoded:
+    def _row(self, x: Mapping[Any, Any]) -> EncodedRows:
         return self._columns.row(x)
 
     @property
@@ -143,7 +143,7 @@ class TableDoor(SavedEstimator):
             return len(X) > 0 and isinstance(X[0], Mapping)
         return is_frame(X) and not _array_with_names(X)
 
-    def _encoded_table(self, X: Any) -> Encoded:
+    def _encoded_table(self, X: Any) -> EncodedRows:
         """Rows by what is known today, to be predicted."""
         columns = self._fitted.columns
         assert columns is not None
@@ -198,7 +198,7 @@ class TableDoor(SavedEstimator):
         strangers = np.setdiff1d(labels, known)
         fitted.refuse_strangers(strangers)
         # a short call changes what is known of names in place, and takes it back if it fails; a long one has its own
-        journal = Journal() if len(labels) <= self.batch_size else None
+        journal = ChangeLog() if len(labels) <= self.batch_size else None
         columns = columns if journal is not None else columns.copy()
         before = learner.memory
         try:
@@ -228,7 +228,7 @@ class TableDoor(SavedEstimator):
         order: Ints,
         weight: NDArray[np.float32] | None,
         given: Given,
-        journal: Journal | None,
+        journal: ChangeLog | None,
     ) -> Account:
         """Encode, learn, and then learn what the rows tell of their names, batch by batch."""
         kept = kept_ids(fitted.learner, given.ids)
@@ -236,7 +236,7 @@ class TableDoor(SavedEstimator):
             raise ValueError(f"ids must be one a row: {len(labels)} rows, {len(kept)} ids")
         fitted.learner.class_weight = class_weight_asked(self.class_weight, fitted.names)
         y = positions(fitted.names, labels)
-        found: list[tuple[Encoded, Ints]] = []
+        found: list[tuple[EncodedRows, Ints]] = []
 
         def take(index: Ints) -> Batch:
             rows = table.taken(columns, index)
@@ -247,7 +247,7 @@ class TableDoor(SavedEstimator):
         order = order if weight is None else order[weight[order] > 0]
         return self._fed(fitted, take, y, order, given.said, lambda: columns.learn(*found[0], journal))
 
-    def _learned_row(self, row: Encoded, y: Any) -> bool:
+    def _learned_row(self, row: EncodedRows, y: Any) -> bool:
         """Whether this one row could be learned by the short way, whose settings were checked before, and is."""
         door, fitted = self._door, self._fitted
         if door is None or not door.open_for(vars(self), fitted) or fitted.columns is None:
@@ -255,7 +255,7 @@ class TableDoor(SavedEstimator):
         label, learner = door.labels([y]), fitted.learner
         if label is None or learner.keeps_ids or learner.waiting + 1 > self.batch_size:
             return False
-        journal, before, batches = Journal(), learner.memory, learner.batches
+        journal, before, batches = ChangeLog(), learner.memory, learner.batches
         waits = 0 < learner.waiting < self.batch_size - 1
         try:
             fitted.columns.learn(row, label.numpy(), journal)

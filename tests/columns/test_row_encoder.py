@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from smartcl.columns import name_rates
+from smartcl.columns.change_log import ChangeLog
 from smartcl.columns.column_schema import Column, ColumnSchema
-from smartcl.columns.journal import Journal
 from smartcl.columns.name_rates import NameRates, key_of
 from smartcl.columns.nested import columns_of
 from smartcl.columns.own_names import LONG_UNSEEN, OwnNames
@@ -80,7 +80,7 @@ def test_one_row_is_encoded_as_many_are(before: list[dict[str, Any]], row: dict[
 @settings(max_examples=30, deadline=None)
 @given(st.lists(ROWS, min_size=1, max_size=6), st.lists(ROWS, min_size=1, max_size=6))
 def test_what_is_undone_never_was_and_what_is_saved_goes_on(before: list[Any], rows: list[Any]) -> None:
-    encoder, twin, journal = taught(before), taught(before), Journal()
+    encoder, twin, journal = taught(before), taught(before), ChangeLog()
     columns = Records.of(columns_of([{"few": None, **row} for row in rows], SCHEMA.wanted))
     question = encoder.parse(columns)
     encoder.learn(encoder.encoded(question), np.zeros(len(rows), np.int64), journal)

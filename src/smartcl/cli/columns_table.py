@@ -1,4 +1,4 @@
-"""What the columns of a table were taken for, and why, as a table for people."""
+"""Table for people of what the columns were taken for, and why."""
 
 from __future__ import annotations
 

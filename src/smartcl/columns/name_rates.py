@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from smartcl.columns.journal import Journal
+from smartcl.columns.change_log import ChangeLog
 from smartcl.saved import Saved
 
 Floats = NDArray[np.float32]
@@ -88,7 +88,7 @@ class NameRates:
         """How many of these are not known."""
         return sum(key not in self._slots for key in keys)
 
-    def learn(self, keys: list[int], residuals: Floats, row: int, journal: Journal | None = None) -> None:
+    def learn(self, keys: list[int], residuals: Floats, row: int, journal: ChangeLog | None = None) -> None:
         """Learn how far rows with these names were from the rate of all; ``row`` is the number of rows by then."""
         new = [key for key in dict.fromkeys(keys) if key not in self._slots]
         if new:
@@ -111,7 +111,7 @@ class NameRates:
         self._count[at] = count
         self._last[at] = row
 
-    def _learn_one(self, at: int, residual: Floats, row: int, journal: Journal | None) -> None:
+    def _learn_one(self, at: int, residual: Floats, row: int, journal: ChangeLog | None) -> None:
         """The same for a single row, a short way."""
         if journal is not None:
             for values in (self._count, self._rate, self._last):
@@ -121,7 +121,7 @@ class NameRates:
         self._count[at] = count
         self._last[at] = row
 
-    def _make_room(self, new: list[int], row: int, journal: Journal | None) -> None:
+    def _make_room(self, new: list[int], row: int, journal: ChangeLog | None) -> None:
         """Slots for new names."""
         if journal is not None:
             for name in ("_slots", "_count", "_rate", "_last"):

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from smartcl.columns.journal import Journal
+from smartcl.columns.change_log import ChangeLog
 from smartcl.saved import Saved
 
 #: Rows for which a name was not seen before its column may go to another: stored rows of it are seldom left then.
@@ -53,7 +53,7 @@ class OwnNames:
         if name not in self._places and len(self._places) < self.width:
             self._places[name] = self._free()
 
-    def learn(self, names: Sequence[str | None], row: int, journal: Journal | None = None) -> None:
+    def learn(self, names: Sequence[str | None], row: int, journal: ChangeLog | None = None) -> None:
         """Rows with these names came; ``row`` were before."""
         seen = [name for name in dict.fromkeys(names) if name is not None]
         known = [self._places[name] for name in seen if name in self._places]
@@ -64,7 +64,7 @@ class OwnNames:
         if new:
             self._take_in(new, row, journal)
 
-    def _take_in(self, new: Sequence[str], row: int, journal: Journal | None) -> None:
+    def _take_in(self, new: Sequence[str], row: int, journal: ChangeLog | None) -> None:
         """Give columns to new names, as long as there are any to give."""
         if journal is not None:
             journal.attribute(self, "_places")

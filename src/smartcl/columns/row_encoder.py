@@ -17,6 +17,7 @@ import torch
 from numpy.typing import NDArray
 from scipy import sparse
 
+from smartcl.columns.change_log import ChangeLog
 from smartcl.columns.column_schema import (
     AS_NUMBERS,
     CATEGORY,
@@ -31,7 +32,6 @@ from smartcl.columns.column_schema import (
     ColumnSchema,
 )
 from smartcl.columns.hashing import NameBook
-from smartcl.columns.journal import Journal
 from smartcl.columns.name_rates import GRAIN, NameRates, key_of
 from smartcl.columns.nested import flattened, plain
 from smartcl.columns.own_names import OwnNames
@@ -117,7 +117,7 @@ class Odd:
 
 
 @dataclass(frozen=True, eq=False)
-class Encoded:
+class EncodedRows:
     """Rows as a learner takes them, and what of them will be learned by the encoder: names by key, words by place."""
 
     x: Rows
@@ -128,14 +128,14 @@ class Encoded:
     def __len__(self) -> int:
         return int(self.x.shape[0])
 
-    def take(self, rows: Ints) -> Encoded:
+    def take(self, rows: Ints) -> EncodedRows:
         """Some of the rows."""
         if len(rows) == len(self) and (np.diff(rows) == 1).all():
             return self
         keys = {name: [each[row] for row in rows] for name, each in self.keys.items()}
         names = {name: [each[row] for row in rows] for name, each in self.names.items()}
         words = {name: [each[row] for row in rows] for name, each in self.words.items()}
-        return Encoded(take_rows(self.x, rows), keys, names, words)
+        return EncodedRows(take_rows(self.x, rows), keys, names, words)
 
     def state_dict(self) -> dict[str, Any]:
         """What is beside the features; of words their places, not their letters."""
@@ -233,7 +233,7 @@ class RowEncoder:
         """The features of the rows; what was odd about them is counted."""
         return self.encoded(rows, odd).x
 
-    def encoded(self, rows: Parsed, odd: Odd | None = None, after: int = 0) -> Encoded:
+    def encoded(self, rows: Parsed, odd: Odd | None = None, after: int = 0) -> EncodedRows:
         """The same, with what is needed to learn them; ``after`` so many rows that came without their labels."""
         odd = Odd() if odd is None else odd
         features = np.zeros((len(rows), len(self.schema.feature_names)), dtype=np.float32)
@@ -251,12 +251,12 @@ class RowEncoder:
             odd.note(odd.unseen, name, self.rates[name].unseen(each) if self.rows else 0)
         words = {column.name: self._texts_into(features, column, rows, odd, lost) for column in self._texts}
         if self.schema.sparse:
-            return Encoded(self._with_indexed(features, rows), keys, names, words)
+            return EncodedRows(self._with_indexed(features, rows), keys, names, words)
         features[:, self._late_at : self._late_at + self.schema.rates] = self.late(np.arange(after, after + len(rows)))
         features[:, -1] = lost
-        return Encoded(torch.from_numpy(features), keys, names, words)
+        return EncodedRows(torch.from_numpy(features), keys, names, words)
 
-    def learn(self, rows: Encoded, classes: Ints, journal: Journal | None = None) -> None:
+    def learn(self, rows: EncodedRows, classes: Ints, journal: ChangeLog | None = None) -> None:
         """Learn which classes came with these names and words; what changes is noted in the journal."""
         targets = self._targets(classes)
         residuals = targets - self._base
@@ -277,8 +277,8 @@ class RowEncoder:
         begun = self._late if self.rows > count else targets.mean(axis=0)
         self._late = (np.float32(LATE**count) * begun + weights @ targets).astype(np.float32)
 
-    def encoded_from(self, saved: Saved, x: Rows) -> Encoded:
-        """Encoded rows as they were saved, with these features, or a ``StateError``."""
+    def encoded_from(self, saved: Saved, x: Rows) -> EncodedRows:
+        """EncodedRows rows as they were saved, with these features, or a ``StateError``."""
         rows = int(x.shape[0])
         keys, names, words = (saved.part(part) for part in ("keys", "names", "words"))
         named = {column.name for column in self.schema.of_kind(CATEGORY)}
@@ -289,14 +289,14 @@ class RowEncoder:
             kept[name] = names.items(name)
             if len(kept[name]) != rows or not all(each is None or isinstance(each, str) for each in kept[name]):
                 names.refuse(name, f"must be {rows} texts")
-        return Encoded(
+        return EncodedRows(
             x,
             {name: keys.array(name, (rows,), "int64").tolist() for name in keys},
             kept,
             {name: words_from(words.part(name), rows, self.words[name].places) for name in words},
         )
 
-    def row(self, record: Mapping[Any, Any]) -> Encoded:
+    def row(self, record: Mapping[Any, Any]) -> EncodedRows:
         """One record as ``encoded(parse(...))`` makes it, a short way."""
         if any(isinstance(value, Mapping) for value in record.values()):
             record = flattened(record)
@@ -310,7 +310,7 @@ class RowEncoder:
             out[self._late_at : -1] = self.late(np.zeros(1, np.int64))[0].tolist()
             out[-1] = float(state.lost)
         made = torch.from_numpy(np.array([out], dtype=np.float32))
-        return Encoded(made, state.keys, state.names, state.words)
+        return EncodedRows(made, state.keys, state.names, state.words)
 
     def name(self, feature: int) -> str:
         """What a feature is called."""
@@ -581,12 +581,12 @@ class TableRows:
 
     rows: Parsed | None
     encoder: RowEncoder
-    made: Encoded | None = None
+    made: EncodedRows | None = None
 
     def __len__(self) -> int:
         return len(self.rows) if self.rows is not None else len(self.made or ())
 
-    def taken(self, encoder: RowEncoder, index: Ints) -> Encoded:
+    def taken(self, encoder: RowEncoder, index: Ints) -> EncodedRows:
         """Some of the rows, as they were encoded, or by what this encoder knows."""
         if self.made is not None:
             return self.made.take(index)

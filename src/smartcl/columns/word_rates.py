@@ -17,8 +17,8 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
+from smartcl.columns.change_log import ChangeLog
 from smartcl.columns.hashing import words_of
-from smartcl.columns.journal import Journal
 from smartcl.data.batch import Ints
 from smartcl.saved import Saved
 
@@ -160,7 +160,7 @@ class WordRates:
         found: Floats = odds.astype(np.float32)
         return found
 
-    def learn(self, texts: Sequence[Words | None], targets: Floats, journal: Journal | None = None) -> None:
+    def learn(self, texts: Sequence[Words | None], targets: Floats, journal: ChangeLog | None = None) -> None:
         """Take a step for each text, in their order; ``targets`` are 0 or 1 in each column of classes."""
         if journal is not None:
             for name in ("_rows", "_base", "_bias"):
@@ -171,7 +171,7 @@ class WordRates:
             if words is not None:
                 self._learn(words, target, journal)
 
-    def _learn(self, words: Words, target: Floats, journal: Journal | None) -> None:
+    def _learn(self, words: Words, target: Floats, journal: ChangeLog | None) -> None:
         at = np.concatenate([words.single, words.pairs])
         at, first = np.unique(at, return_index=True)
         values = np.concatenate([self._frequencies(words.single), self._frequencies(words.pairs)])[first]
@@ -190,7 +190,7 @@ class WordRates:
         self._base = self._base + target
         self._name(words, journal)
 
-    def _name(self, words: Words, journal: Journal | None) -> None:
+    def _name(self, words: Words, journal: ChangeLog | None) -> None:
         """Keep the letters of words that come often enough."""
         for place in words.single[np.floor(self._seen[words.single]) == NAMED_ROWS].tolist():
             letters = (
@@ -219,7 +219,7 @@ class WordRates:
         """The words that answers hang on most."""
         return [self._names[place] for place in self._by_strength()[:count]] if self._names else []
 
-    def _halve(self, journal: Journal | None) -> None:
+    def _halve(self, journal: ChangeLog | None) -> None:
         if journal is not None:
             journal.attribute(self, "_seen")
             journal.attribute(self, "_held")

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from smartcl.account.account import Guesses
-from smartcl.columns.row_encoder import Encoded, RowEncoder
+from smartcl.columns.row_encoder import EncodedRows, RowEncoder
 from smartcl.data.batch import Rows
 from smartcl.learners.ids import ids_of
 from smartcl.saved import Saved
@@ -22,7 +22,7 @@ from smartcl.saved import Saved
 class AnsweredRows:
     """A batch: what it was encoded as, labels and ids, the number of its first row, and what was answered."""
 
-    made: Encoded
+    made: EncodedRows
     labels: Sequence[str]
     ids: Sequence[Any] | None
     first: int

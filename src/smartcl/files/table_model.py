@@ -17,7 +17,7 @@ from smartcl.account.named_scores import NamedScores
 from smartcl.columns.column_schema import ColumnSchema
 from smartcl.columns.recognise import listed
 from smartcl.columns.records import Records
-from smartcl.columns.row_encoder import Encoded, Odd, Parsed, RowEncoder, TableRows
+from smartcl.columns.row_encoder import EncodedRows, Odd, Parsed, RowEncoder, TableRows
 from smartcl.columns.values import name_of
 from smartcl.estimator import SmartClassifier
 from smartcl.estimator_input import Given, Said
@@ -137,7 +137,7 @@ class TableModel:
         self.classifier.flush()
         return learned + self._noted(batches, changes, 0)
 
-    def _answered(self, made: Encoded, labels: list[str], ids: Sequence[Any] | None) -> AnsweredRows:
+    def _answered(self, made: EncodedRows, labels: list[str], ids: Sequence[Any] | None) -> AnsweredRows:
         """The rows with the answers of now, where the learner does not give them itself as it learns."""
         first = self.progress.rows + sum(map(len, self.waiting))
         if not self.classifier.__sklearn_is_fitted__():
@@ -276,7 +276,7 @@ class TableModel:
     def _answers(self, x: Any) -> NDArray[np.float64]:
         """The probabilities of encoded rows."""
         rows = torch.from_numpy(x) if isinstance(x, np.ndarray) else x
-        return self.classifier.predict_proba(TableRows(None, self.encoder, Encoded(rows, {}, {}, {})))
+        return self.classifier.predict_proba(TableRows(None, self.encoder, EncodedRows(rows, {}, {}, {})))
 
     def answer(self, block: Block, odd: Odd, first: bool, keep: Sequence[str] = (), after: int = 0) -> Answered:
         """The model's answers to the rows of one block, perhaps the first of its input, ``after`` others."""

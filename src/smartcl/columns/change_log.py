@@ -1,4 +1,4 @@
-"""How to take back changes of arrays, dicts and attributes: noted before each is made."""
+"""Log of changes to arrays, dicts and attributes, by which they can be undone."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Any
 from numpy.typing import NDArray
 
 
-class Journal:
+class ChangeLog:
     """What things were before they were changed in place; ``undo`` makes them so again, the last change first.
 
     >>> import numpy as np
-    >>> counts, journal = np.zeros(3), Journal()
+    >>> counts, journal = np.zeros(3), ChangeLog()
     >>> journal.array(counts, [0, 2])
     >>> counts[[0, 2]] += 1
     >>> journal.undo()
