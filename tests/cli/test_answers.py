@@ -133,7 +133,7 @@ def test_a_row_is_explained_by_its_columns(trained: Path, capsys: pytest.Capture
     assert capsys.readouterr().out.count("points  size = ") == 2
 
 
-def test_a_text_is_explained_as_a_whole(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_text_is_explained_by_its_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = write_csv(tmp_path / "mail.csv", text_rows(400))
     assert call(["train", str(path), "--label", "label", "--text", "message", "--out", str(tmp_path / "m")]) == 0
     (tmp_path / "new.csv").write_text("message\nfree you cash we\n")
@@ -142,7 +142,7 @@ def test_a_text_is_explained_as_a_whole(tmp_path: Path, capsys: pytest.CaptureFi
     (found,) = json.loads(capsys.readouterr().out)
     assert found["row"] == 1
     assert found["prediction"] == "spam"
-    assert found["parts"][0]["part"] == "message = free you cash we"
+    assert {part["part"] for part in found["parts"][:2]} == {"message: free", "message: cash"}
 
 
 def test_importances_are_those_of_what_matters() -> None:

@@ -14,11 +14,13 @@ from numpy.typing import NDArray
 
 from smartcl.account.doubted import Doubts
 from smartcl.account.named_scores import NamedScores
-from smartcl.columns.column_schema import ColumnSchema
+from smartcl.columns.column_schema import TEXT, ColumnSchema
+from smartcl.columns.hashing import words_of
 from smartcl.columns.recognise import listed
 from smartcl.columns.records import Records
 from smartcl.columns.row_encoder import EncodedRows, Odd, Parsed, RowEncoder, TableRows
 from smartcl.columns.values import name_of
+from smartcl.data.batch import Rows
 from smartcl.estimator import SmartClassifier
 from smartcl.estimator_input import Given, Said
 from smartcl.files.ages import Ages
@@ -59,6 +61,10 @@ class Answered:
         if threshold is not None:
             places = threshold.places(self.probabilities, self.classes)
         return [self.classes[place] for place in places]
+
+
+#: Words of a text that are left out in turn to explain an answer: a prediction for each.
+MOST_WORDS = 50
 
 
 @dataclass
@@ -268,10 +274,31 @@ class TableModel:
                 known = passed + int(records.at[row]) + 1 if rows.ids is None else rows.ids[row]
                 if wanted is not None and str(known) not in wanted:
                     continue
-                found = explained(self._answers, x, groups, usual, self.classes, self.encoder.name)
+                words = self._without_words(rows.take(slice(row, row + 1)))
+                columns = {name: features for name, features in groups.items() if not words or name not in words[2]}
+                found = explained(
+                    self._answers, x, columns, usual, self.classes, self.encoder.name, words and words[:2]
+                )
                 values = {name: f"{name} = {records.columns[name][row]}" for name in groups if name in records.columns}
                 yield known, replace(found, parts=[(values.get(part, part), raises) for part, raises in found.parts])
             passed += records.count
+
+    def _without_words(self, row: Parsed) -> tuple[list[str], Rows, list[str]] | None:
+        """The row without each of the words of its texts: what is left out, the rows, and the columns; None for none.
+
+        The first ``MOST_WORDS`` different words of a text are left out, one at a time.
+        """
+        texts = [column.name for column in self.schema.of_kind(TEXT)] if not self.schema.sparse else []
+        words = {name: words_of(str(row.names[name][0] or "")) for name in texts}
+        asked = [(name, word) for name in texts for word in list(dict.fromkeys(words[name]))[:MOST_WORDS]]
+        if not asked:
+            return None
+        index = np.zeros(len(asked), np.int64)
+        changed = row.take(index)
+        names = {name: list(values) for name, values in changed.names.items()}
+        for place, (name, word) in enumerate(asked):
+            names[name][place] = " ".join(each for each in words[name] if each != word)
+        return [f"{name}: {word}" for name, word in asked], self.encoder.encode(replace(changed, names=names)), texts
 
     def _answers(self, x: Any) -> NDArray[np.float64]:
         """The probabilities of encoded rows."""
