@@ -103,7 +103,7 @@ $(READY): pyproject.toml constraints.txt
 	touch $@
 
 $(DEV_READY): $(READY)
-	$(INSTALL) -e '.[dev,onnx,paper,parquet,ray,zstd]'
+	$(INSTALL) -e '.[dev,kafka,mlflow,onnx,paper,parquet,ray,redis,serve,zstd]'
 	touch $@
 
 clean:

@@ -10,9 +10,9 @@ import numpy as np
 import torch
 
 from benchmarks.timing import report
-from smartcl.files.encoder import Encoder, Odd
+from smartcl.columns.recognise import Told, recognised
+from smartcl.columns.row_encoder import Encoder, Odd
 from smartcl.files.file_source import FileSource
-from smartcl.files.recognise import Told, recognised
 from smartcl.files.steps import first_rows, steps
 from smartcl.files.training import FIRST_ROWS, train_stream
 

@@ -11,6 +11,7 @@ import torch
 from scipy import sparse
 
 from smartcl import SmartClassifier, train_stream
+from smartcl.columns.records import Records
 
 onnxruntime = pytest.importorskip("onnxruntime")
 
@@ -60,7 +61,8 @@ def test_a_table_of_numbers_leaves_with_its_encoding(tmp_path: Path) -> None:
         for row, label in zip(X, y, strict=True)
     ]
     model = train_stream(table, "y", memory="8kB", method="smart", hidden=(12,), iterations=2, random_state=0)
-    wanted = model.predict_proba(table)
+    rows_read = model.encoder.parse(Records.of({f"n{i}": X[:, i] for i in range(4)}))
+    wanted = model.classifier.predict_proba(model.rows(rows_read, after=10_000))
     assert np.abs(model.to_torch()(torch.from_numpy(X)).numpy() - wanted).max() < 1e-5
     model.to_onnx(tmp_path / "table.onnx")
     found, told = run(tmp_path / "table.onnx", X)

@@ -204,7 +204,7 @@ def test_the_short_way_gives_what_the_long_way_gives():
     assert_same_state(short.learner_.state_dict(), long.learner_.state_dict())
 
 
-@pytest.mark.parametrize("bad", [np.nan, np.inf, 1e39])
+@pytest.mark.parametrize("bad", [np.inf, 1e39])
 def test_the_short_way_refuses_what_the_long_way_refuses(bad):
     X, y = table(60)
     made = taught(X, y, range(60))

@@ -88,6 +88,14 @@ def probe_rows(n_features: int) -> Any:
     return sparse.csr_array((np.ones(24), (np.arange(24) % 4, columns)), shape=(4, n_features))
 
 
+def probe_answers(model: SmartClassifier) -> Any:
+    """The probabilities of the probe rows; a model of a table is given rows as it encodes them."""
+    if model.columns_ is None:
+        return model.predict_proba(probe_rows(model.n_features_in_))
+    learner = model.learner_
+    return learner.predict_proba(torch.from_numpy(probe_rows(learner.spec.n_features).astype(np.float32)))
+
+
 def leaves(tree: Any, path: str = "") -> Iterator[tuple[str, Any]]:
     """The values of a tree of dicts and sequences, each with its path."""
     if isinstance(tree, dict):
@@ -107,7 +115,7 @@ def fingerprint(model: SmartClassifier) -> dict[str, str]:
     parts |= {name: getattr(model, name) for name in LEARNED if hasattr(model, name)}
     if hasattr(model, "learner_"):
         parts["learner"] = model.learner_.state_dict()
-        parts["probabilities"] = model.predict_proba(probe_rows(model.n_features_in_))
+        parts["probabilities"] = probe_answers(model)
     return {path: _digest(value) for path, value in leaves(parts)}
 
 

@@ -18,6 +18,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from smartcl.account.account import Account
 from smartcl.account.doubted import Doubts
 from smartcl.account.named_scores import NamedScores
+from smartcl.columns.gaps import gaps_of
+from smartcl.columns.row_encoder import FeatureNames
+from smartcl.counted_batches import counted, widened
 from smartcl.data.batch import Batch, Ints, Rows
 from smartcl.data.spec import InputSpec
 from smartcl.encoding import Encode, Encoding, encoded
@@ -50,15 +53,14 @@ from smartcl.learners.methods import USUAL_METHOD, registered_name
 from smartcl.learners.state_size import StateSize
 from smartcl.learners.stream_learner import StreamLearner
 from smartcl.memory.schematic_memory import SchematicMemory
-from smartcl.memory.store import SampleStore
 from smartcl.network.torch_optim import MakeOptimizer
 from smartcl.network.wrapped import Augment, ModuleSource
-from smartcl.saved_estimator import SavedEstimator
 from smartcl.settings import shown
+from smartcl.table_door import TableDoor
 from smartcl.verbose import RowsLearned
 
 
-class SmartClassifier(ClassifierMixin, SavedEstimator):  # type: ignore[misc]
+class SmartClassifier(ClassifierMixin, TableDoor):  # type: ignore[misc]
     """A classifier that learns from a stream in a memory of a fixed number of bytes.
 
     ``memory`` is a size (``"1MB"``), a number of bytes, or ``"300 samples"``: that many full samples' bytes.
@@ -100,11 +102,8 @@ class SmartClassifier(ClassifierMixin, SavedEstimator):  # type: ignore[misc]
     >>> model.score(X, y) > 0.9
     True
     >>> model.memory_
-    48 samples in 991 B of 1 kB, 4 of 4 features kept, values exact
+    42 samples in 895 B of 1 kB, 4 of 4 features kept, values exact
     """
-
-    #: The short way for rows in the form of those before, once the settings were checked.
-    _door: Door | None = None
 
     def __init__(
         self,
@@ -165,9 +164,13 @@ class SmartClassifier(ClassifierMixin, SavedEstimator):  # type: ignore[misc]
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> SmartClassifier:
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> SmartClassifier:
         """Forget everything, then learn these rows in random order, once."""
         with self._one_at_a_time():
+            if self._takes_table(X, anew=True):
+                self._door = None
+                self._learn_table(X, Given(y, None, sample_weight), check_random_state(self.random_state), anew=True)
+                return self
             draft, taken = self._drafted(X, y)
             weight = sample_weight_asked(sample_weight, len(taken.labels))
             rng = check_random_state(self.random_state)
@@ -181,7 +184,7 @@ class SmartClassifier(ClassifierMixin, SavedEstimator):  # type: ignore[misc]
 
     def partial_fit(
         self,
-        X: ArrayLike,
+        X: Any,
         y: ArrayLike,
         classes: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
@@ -193,19 +196,26 @@ class SmartClassifier(ClassifierMixin, SavedEstimator):  # type: ignore[misc]
         """
         return self._taught(X, Given(y, classes, sample_weight, ids))
 
-    def _taught(self, X: ArrayLike, given: Given) -> SmartClassifier:
+    def _taught(self, X: Any, given: Given) -> SmartClassifier:
         """The same; ``given`` may have what was answered to the rows before."""
         with self._one_at_a_time():
             short = all(value is None for value in given[1:])
             if short and self._learned_shortly(X, given.y):
                 return self
-            if self.__sklearn_is_fitted__():
+            if self._takes_table(X):
+                self._learn_table(X, given, check_random_state(self.random_state))
+            elif self.__sklearn_is_fitted__():
                 self._go_on(X, given)
             else:
                 self._begin(X, given)
-            plain = self.encoder is None and not hasattr(self, "feature_names_in_")
-            self._door = Door.of(self.get_params(deep=False), self._fitted) if plain else None
+            self._door = Door.of(self.get_params(deep=False), self._fitted) if self._has_door else None
         return self
+
+    @property
+    def _has_door(self) -> bool:
+        """Whether rows of numbers may go the short way; those of a table have the table's own."""
+        plain = self.encoder is None and self._fitted.gaps is None
+        return plain and (self._fitted.columns is not None or not hasattr(self, "feature_names_in_"))
 
     def _learned_shortly(self, X: Any, y: Any) -> bool:
         """Whether these rows could be learned by the short way, and are."""
@@ -228,8 +238,9 @@ class SmartClassifier(ClassifierMixin, SavedEstimator):  # type: ignore[misc]
 
     def flush(self) -> SmartClassifier:
         """Learn the rows that wait for their batch to be complete: the stream has ended, or pauses."""
-        check_is_fitted(self)
         with self._one_at_a_time():
+            self._learn_first_rows()
+            check_is_fitted(self)
             learner = self._fitted.learner
             if learner.waiting:
                 with learner.all_or_nothing():
@@ -237,17 +248,17 @@ class SmartClassifier(ClassifierMixin, SavedEstimator):  # type: ignore[misc]
                     self._fitted = replace(self._fitted, account=counted(self._fitted.account, learner))
         return self
 
-    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """The probability of each class, columns as in ``classes_``."""
         return self._probabilities(X)[0]
 
-    def predict(self, X: ArrayLike) -> Labels:
+    def predict(self, X: Any) -> Labels:
         """The most likely class of each row."""
         probabilities, names = self._probabilities(X)
         labels: Labels = names[probabilities.argmax(axis=1)]
         return labels
 
-    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+    def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """The accuracy of ``predict`` on rows whose labels are known."""
         from sklearn.metrics import accuracy_score  # late, as in scikit-learn: who only learns does not wait for it
 
@@ -318,14 +329,12 @@ class SmartClassifier(ClassifierMixin, SavedEstimator):  # type: ignore[misc]
     def memory_(self) -> SchematicMemory:
         """What is remembered, and what it costs; ``export()`` shows the samples themselves."""
         fitted = self._known("memory_")
-        names = getattr(self, "feature_names_in_", None)
-        return fitted.learner.memory.named(fitted.names, None if names is None else names.tolist())
+        return fitted.learner.memory.named(fitted.names, self._feature_names(fitted))
 
     @property
     def model_(self) -> StateSize:
         """The bytes of the whole state, by part: of the memory, of each member or network, of scales and weights."""
-        fitted = self._known("model_")
-        return StateSize({**fitted.learner.bytes_by_part, "scores": fitted.account.nbytes})
+        return StateSize(self._known("model_").bytes_by_part)
 
     def forget(self, ids: ArrayLike | Iterable[Any], retrain_from_memory: bool = False) -> int:
         """Remove the samples with these ids from memory, for good; how many there were.
@@ -334,24 +343,17 @@ class SmartClassifier(ClassifierMixin, SavedEstimator):  # type: ignore[misc]
         keep what the samples taught them: with ``retrain_from_memory`` they begin anew from the samples left, from the
         same ``random_state``, and classes of which none is left go, unless they were given as ``classes``.
         """
-        return self._forget(ids, retrain_from_memory)
-
-    def _forget(
-        self,
-        ids: ArrayLike | Iterable[Any],
-        retrain: bool,
-        renewed: Callable[[SampleStore], Callable[[Rows], Rows]] = lambda store: lambda rows: rows,
-    ) -> int:
-        """The same; from what is left, ``renewed`` makes what changes rows to how they would be encoded now."""
         check_is_fitted(self)
         with self._one_at_a_time():
             fitted = self._fitted
             with fitted.learner.all_or_nothing():
                 count = forget_samples(fitted.learner, ids_of(ids))
                 left = fitted
-                if retrain:  # a seed of the learner's would depend on what is forgotten
+                if retrain_from_memory:  # a seed of the learner's would depend on what is forgotten
                     seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-                    left = fitted.relearned(self.batch_size, seed, renewed(fitted.learner.memory.store))
+                    left = fitted.relearned(self.batch_size, seed)
+                elif count:
+                    left = fitted.without_lost_numbers()
             self._fitted = left
         return count
 
@@ -374,7 +376,7 @@ class SmartClassifier(ClassifierMixin, SavedEstimator):  # type: ignore[misc]
         model.feature_names_in_ = np.array(feature_names, dtype=object)
         return model
 
-    def _begin(self, X: ArrayLike, given: Given) -> None:
+    def _begin(self, X: Any, given: Given) -> None:
         draft, taken = self._drafted(X, given.y)
         weight = sample_weight_asked(given.sample_weight, len(taken.labels))
         check_endings(given.classes)
@@ -386,7 +388,7 @@ class SmartClassifier(ClassifierMixin, SavedEstimator):  # type: ignore[misc]
         draft._fitted = replace(draft._fitted, account=account)
         self.__dict__ = draft.__dict__
 
-    def _go_on(self, X: ArrayLike, given: Given) -> None:
+    def _go_on(self, X: Any, given: Given) -> None:
         fitted, learner, known = self._fitted, self._fitted.learner, self._fitted.names
         fitted.built.check_same(self._asked(fitted.built.spec))
         taken = self._validate(self, X, given.y, fitted.encoding, reset=False)
@@ -428,59 +430,102 @@ class SmartClassifier(ClassifierMixin, SavedEstimator):  # type: ignore[misc]
         y = torch.from_numpy(positions(fitted.names, taken.labels))
         data = Batch(taken.rows, y, ids=kept, weight=None if weight is None else torch.from_numpy(weight))
         order = order if weight is None else order[weight[order] > 0]
+        return self._fed(fitted, data.take, y.numpy(), order, said)
+
+    def _fed(
+        self,
+        fitted: Fitted,
+        take: Callable[[Ints], Batch],
+        y: Ints,
+        order: Ints,
+        said: Said | None,
+        learned: Callable[[], None] = lambda: None,
+    ) -> Account:
+        """Learn what ``take`` gives of the rows in this order, with ``learned`` after each; the account with them."""
         told = RowsLearned(type(self).__name__, len(order), self.verbose)
         account, batches, start = fitted.account.widened(len(fitted.names)), fitted.learner.batches, 0
 
         def reached(done: int) -> None:
             nonlocal account, batches, start
+            learned()
             if said is None and fitted.learner.batches != batches:
-                account = counted(account, fitted.learner, y[order[start:done]].numpy())
+                account = counted(account, fitted.learner, y[order[start:done]])
             batches, start = fitted.learner.batches, done
             told.reached(done)
 
-        feed(fitted.learner, data.take, order, self.batch_size, reached)
+        feed(fitted.learner, take, order, self.batch_size, reached)
         if said is None:
             return account
         probabilities = None if said.probabilities is None else widened(said.probabilities, len(fitted.names))
-        return account.after(y[order].numpy(), probabilities, said.guesses)
+        return account.after(y[order], probabilities, said.guesses)
 
-    def _probabilities(self, X: ArrayLike) -> tuple[NDArray[np.float64], Labels]:
+    def _probabilities(self, X: Any) -> tuple[NDArray[np.float64], Labels]:
         """Probabilities, and the label of each column."""
         check_is_fitted(self)
+        if self._takes_table(X):
+            return self._answers(self._encoded_table(X).x)
         door = self._door
-        rows: Rows | None = None if door is None or door.fitted is not self._fitted else door.rows(X)
-        if rows is None:
-            with one_line():
-                flat, shape = flat_rows(encoded(self._fitted.encoding, self.encoder, X))
-                rows = rows_of(validate_data(self, flat, accept_sparse="csr", reset=False))
-                check_shape(shape, self._fitted.built.spec)
+        rows = None if door is None or door.fitted is not self._fitted else door.rows(X)
+        return self._answers(self._rows_given(X) if rows is None else rows)
+
+    def _rows_given(self, X: Any) -> Rows:
+        """Rows of numbers to predict, checked."""
+        with one_line():
+            flat, shape = flat_rows(encoded(self._fitted.encoding, self.encoder, X))
+            flat = validate_data(self, flat, accept_sparse="csr", reset=False, ensure_all_finite=self._may_miss)
+            check_shape(shape, self._fitted.built.spec)
+            return rows_of(self._fitted.without_gaps(flat))
+
+    def _answers(self, rows: Rows) -> tuple[NDArray[np.float64], Labels]:
+        """Probabilities of rows as the learner takes them, and the label of each column."""
         raw = self._fitted.learner.predict_proba(rows).double()
         names = self._fitted.names[: raw.shape[1]]  # asked for after the answer: never fewer than its columns
         return (raw / raw.sum(dim=1, keepdim=True)).numpy(), names
 
-    def _drafted(self, X: ArrayLike, y: ArrayLike) -> tuple[SmartClassifier, Taken]:
+    def _drafted(self, X: Any, y: ArrayLike) -> tuple[SmartClassifier, Taken]:
         """A model that will take this one's place, which stays as it is until then; what it is to learn."""
         draft = object.__new__(type(self))
         draft.__dict__.update(self.__dict__)
         encoding = None if self.encoder is None else Encoding.of(self.encoder, X)
         return draft, self._validate(draft, X, y, encoding, reset=True)
 
-    def _validate(
-        self, model: SmartClassifier, X: ArrayLike, y: ArrayLike, encoding: Encoding | None, reset: bool
-    ) -> Taken:
+    def _validate(self, model: SmartClassifier, X: Any, y: ArrayLike, encoding: Encoding | None, reset: bool) -> Taken:
         check_batch_size(self.batch_size)
         check_verbose(self.verbose)
         with one_line():
             flat, shape = flat_rows(encoded(encoding, self.encoder, X))
             check_endings(y)
-            flat, y = validate_data(model, flat, as_array(y), accept_sparse="csr", reset=reset)
+            checked = {"accept_sparse": "csr", "reset": reset, "ensure_all_finite": self._may_miss}
+            flat, y = validate_data(model, flat, as_array(y), **checked)
             check_classification_targets(y)
-            return Taken(rows_of(flat), labels_of(np.asarray(y)), shape, encoding)
+            gaps = gaps_of(flat) if reset else None
+            filled = flat if gaps is None else gaps.filled(flat)
+            filled = filled if reset else self._fitted.without_gaps(flat)
+            return Taken(rows_of(filled), labels_of(np.asarray(y)), shape, encoding, gaps)
+
+    @property
+    def _may_miss(self) -> bool | str:
+        """What scikit-learn's check asks of values: of an encoder's vectors none is missing."""
+        return "allow-nan" if self.encoder is None else True
 
     def _new(self, taken: Taken, classes: Labels, rng: np.random.RandomState, fixed: bool) -> Fitted:
-        built = self._asked(spec_of(taken.rows, len(classes), taken.shape))
+        fitted = self._begun(spec_of(taken.rows, len(classes), taken.shape), classes, fixed, rng)
+        return replace(fitted, encoding=taken.encoding, gaps=taken.gaps)
+
+    def _begun(self, spec: InputSpec, classes: Labels, fixed: bool, rng: np.random.RandomState) -> Fitted:
+        """A learner that has seen nothing."""
+        built = self._asked(spec)
         learner = built.learner(int(rng.randint(2**31 - 1)))
-        return Fitted(learner, classes, fixed, built, encoding=taken.encoding, account=Account.none(len(classes)))
+        return Fitted(learner, classes, fixed, built, account=Account.none(len(classes)))
+
+    def _feature_names(self, fitted: Fitted) -> Sequence[str] | None:
+        """What the learner's features are called, if that is known."""
+        if fitted.columns is not None:
+            return FeatureNames(fitted.columns)
+        names = getattr(self, "feature_names_in_", None)
+        if names is None or fitted.gaps is None:
+            return None if names is None else [str(name) for name in names]
+        return [*names, *(f"{names[column]} is missing" for column in fitted.gaps.says)]
 
     def _asked(self, spec: InputSpec) -> Built:
         """What a learner would be made from now."""
@@ -490,29 +535,5 @@ class SmartClassifier(ClassifierMixin, SavedEstimator):  # type: ignore[misc]
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
         return tags
-
-
-def counted(account: Account, learner: StreamLearner, y: Ints | None = None) -> Account:
-    """The account with the batch that was just learned, ``y`` if the learner does not say; each row counts once.
-
-    Rows that were counted when they came, because their answers were given before, are not counted again.
-    """
-    said = learner.said_before
-    if said is None:
-        return account if y is None else account.after(y, None)
-    left = learner.counts.total - int(account.known.sum())
-    if left <= 0:
-        return account
-    some = slice(max(0, len(said.y) - left), None)
-    probabilities = None if said.probabilities is None else widened(said.probabilities[some], len(account.known))
-    return account.after(said.y[some], probabilities, in_turn=said.in_turn)
-
-
-def widened(probabilities: NDArray[np.float64], classes: int) -> NDArray[np.float64]:
-    """Probabilities with columns for classes that were not known when they were given.
-
-    >>> widened(np.array([[0.5, 0.5]]), 3)
-    array([[0.5, 0.5, 0. ]])
-    """
-    return np.pad(probabilities, ((0, 0), (0, classes - probabilities.shape[1])))

@@ -11,9 +11,15 @@ from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
+from scipy import sparse
 
 from smartcl.account.account import Account
+from smartcl.columns.column_schema import ColumnSchema
+from smartcl.columns.gaps import FIRST_ROWS, Gaps, means
+from smartcl.columns.renewal import Renewal
+from smartcl.columns.row_encoder import RowEncoder
 from smartcl.data.batch import Rows
 from smartcl.data.spec import InputSpec
 from smartcl.encoding import Encoding
@@ -22,6 +28,7 @@ from smartcl.learners.forgetting import relearn
 from smartcl.learners.learner_state import MOST_CLASSES
 from smartcl.learners.methods import check_registered, method_of, registered_name
 from smartcl.learners.stream_learner import StreamLearner
+from smartcl.memory.export import stored_rows
 from smartcl.references import saved_code
 from smartcl.saved import Saved
 from smartcl.settings import as_given, shown
@@ -127,6 +134,7 @@ class Taken(NamedTuple):
     labels: Labels
     shape: tuple[int, ...] | None
     encoding: Encoding | None
+    gaps: Gaps | None = None
 
 
 @dataclass(frozen=True)
@@ -134,8 +142,8 @@ class Fitted:
     """A learner, the label of each of its outputs, and whether there may be more of them.
 
     ``companions`` are what others keep in the same folder, such as an event model's calibration: carried along.
-    ``encoding`` is the encoder in front, if there is one. ``account`` says how good answers were that were given before
-    their rows were learned.
+    ``encoding`` is the encoder in front, if there is one; ``columns`` makes rows of tables, ``gaps`` fills in what is
+    missing from arrays. ``account`` says how good answers were that were given before their rows were learned.
     """
 
     learner: StreamLearner
@@ -144,7 +152,22 @@ class Fitted:
     built: Built
     companions: Mapping[str, Any] = field(default_factory=dict)
     encoding: Encoding | None = None
+    columns: RowEncoder | None = None
+    gaps: Gaps | None = None
     account: Account = field(kw_only=True)
+
+    @property
+    def n_columns(self) -> int:
+        """How many columns the rows have that an estimator is given."""
+        if self.columns is not None:
+            return len(self.columns.schema.columns)
+        return self.built.spec.n_features - (0 if self.gaps is None else len(self.gaps.says))
+
+    @property
+    def bytes_by_part(self) -> dict[str, int]:
+        """Of the learner, and of what is known of the columns of tables."""
+        parts = {**self.learner.bytes_by_part, "scores": self.account.nbytes}
+        return parts if self.columns is None else {**parts, "names and words": self.columns.nbytes}
 
     def registered(self) -> Fitted:
         """The same, to be found again by another process, or a ``ValueError``."""
@@ -157,11 +180,11 @@ class Fitted:
             known = self.names.tolist()
             raise ValueError(f"y contains labels outside classes: {shown(strangers.tolist())} not in {shown(known)}")
 
-    def relearned(self, batch_size: int, seed: int, changed: Callable[[Rows], Rows] = lambda rows: rows) -> Fitted:
+    def relearned(self, batch_size: int, seed: int) -> Fitted:
         """A learner that has seen nothing but what the memory holds; what it was told it is told again.
 
-        Classes of which no sample is left go, unless they were given as all there will ever be. ``changed`` are the
-        rows as they would be encoded now.
+        Classes of which no sample is left go, unless they were given as all there will ever be. Rows are what they
+        would be, encoded by what is known of the stored ones alone.
         """
         memory = self.learner.memory
         waiting = np.zeros(0, np.int64) if memory.waiting is None else memory.waiting.y.numpy()
@@ -170,9 +193,58 @@ class Fitted:
         built = replace(self.built, spec=replace(self.built.spec, n_classes=len(left)))
         learner, told = built.learner(seed), self.learner.class_weight
         learner.class_weight = tuple(told[label] for label in left) if isinstance(told, tuple) else told
+        again, changed = self._encoded_anew(self._held_rows())
         relearn(learner, memory, batch_size, left, changed)
         account = Account.knowing(learner.counts.widened(len(left)).seen)
-        return replace(self, learner=learner, names=self.names[left], built=built, account=account)
+        return replace(again, learner=learner, names=self.names[left], built=built, account=account)
+
+    def _held_rows(self) -> Rows:
+        """All rows that are stored, and those that wait to be."""
+        memory = self.learner.memory
+        stored = stored_rows(memory.store, np.arange(len(memory.store)))
+        if memory.waiting is None:
+            return stored
+        waiting = memory.waiting.x
+        if isinstance(stored, torch.Tensor) and isinstance(waiting, torch.Tensor):
+            return torch.cat([stored.float(), waiting.float()])
+        both: list[Any] = [stored, waiting]
+        return sparse.csr_array(sparse.vstack(both, format="csr"))
+
+    def _encoded_anew(self, stored: Rows) -> tuple[Fitted, Callable[[Rows], Rows]]:
+        """With an encoder that knows the stored rows alone; and what changes rows to those that it would make."""
+        if self.columns is not None:
+            renewal = Renewal.of(self.columns, stored)
+            return replace(self, columns=renewal.after), renewal.rows
+        if self.gaps is not None and isinstance(stored, torch.Tensor):
+            before = self.gaps
+            after = replace(before, fill=means(before.opened(stored.numpy().astype(np.float32))))
+            return replace(self, gaps=after), lambda rows: torch.from_numpy(
+                after.filled(before.opened(np.asarray(rows, dtype=np.float32)))
+            )
+        return self, lambda rows: rows
+
+    def without_lost_numbers(self) -> Fitted:
+        """Without the names of numbered features that no stored sample has any more."""
+        if self.columns is None or not self.columns.schema.sparse:
+            return self
+        rows = self._held_rows()
+        columns = self.columns.copy()
+        columns.book.keep([] if isinstance(rows, torch.Tensor) else np.unique(rows.indices).tolist())
+        return replace(self, columns=columns)
+
+    def without_gaps(self, X: Any) -> Any:
+        """Rows of an array with what stands for missing values; in a column that never had one, the stored mean."""
+        if not isinstance(X, np.ndarray):
+            return X
+        if self.gaps is not None:
+            return self.gaps.filled(X)
+        if X.dtype.kind != "f" or not np.isnan(X).any():
+            return X
+        store = self.learner.memory.store
+        rows = stored_rows(store, np.arange(max(0, len(store) - FIRST_ROWS), len(store)))
+        known = rows.numpy().astype(np.float32) if isinstance(rows, torch.Tensor) else rows.toarray()
+        fill = means(known) if len(store) else np.zeros(X.shape[1], np.float32)
+        return Gaps(fill, np.zeros(0, np.int64)).filled(X)
 
     @property
     def classes(self) -> Labels:
@@ -191,6 +263,8 @@ class Fitted:
             "companions": dict(self.companions),
             "encoding": None if self.encoding is None else self.encoding.state_dict(),
             "account": self.account.state_dict(),
+            "columns": None if self.columns is None else _columns_state(self.columns),
+            "gaps": None if self.gaps is None else self.gaps.state_dict(),
         }
 
     @classmethod
@@ -208,7 +282,10 @@ class Fitted:
             saved.refuse("classes", f"must be {learner.spec.n_classes} labels, are {len(names)}")
         encoding = Encoding.from_state(saved.part("encoding")) if saved.has("encoding") else None
         account, fixed = Account.from_state(saved.part("account"), len(names)), saved.flag("fixed_classes")
-        return cls(learner, names, fixed, built, saved.entries("companions"), encoding, account=account)
+        companions = saved.entries("companions")
+        columns = _saved_columns(saved.part("columns"), built) if saved.has("columns") else None
+        gaps = Gaps.from_state(saved.part("gaps"), built.spec.n_features) if saved.has("gaps") else None
+        return cls(learner, names, fixed, built, companions, encoding, columns, gaps, account=account)
 
 
 def check_endings(labels: Any) -> None:
@@ -252,6 +329,19 @@ def positions(classes: Labels, labels: Labels) -> NDArray[np.int64]:
     order = np.argsort(classes, kind="stable")
     found: NDArray[np.int64] = order[np.searchsorted(classes, labels, sorter=order)]
     return found
+
+
+def _columns_state(columns: RowEncoder) -> dict[str, Any]:
+    return {"schema": columns.schema.as_dict(), **columns.state_dict()}
+
+
+def _saved_columns(saved: Saved, built: Built) -> RowEncoder:
+    schema = ColumnSchema.from_state(saved.part("schema"))
+    if schema.n_features != built.spec.n_features or schema.sparse != built.spec.sparse:
+        saved.refuse("schema", f"must make {built.spec.n_features} features")
+    columns = RowEncoder(schema)
+    columns.load_state_dict(saved)
+    return columns
 
 
 def _saved_shape(spec: Saved) -> tuple[int, ...] | None:

@@ -191,7 +191,7 @@ def only_trainer(folder: Path) -> Iterator[None]:
     made = [each for each in (folder / GENERATIONS, folder) if not each.exists()]
     (folder / GENERATIONS).mkdir(parents=True, exist_ok=True)
     try:
-        with FileLock(folder / GENERATIONS / TRAINER, timeout=0):
+        with FileLock(folder / GENERATIONS / TRAINER, timeout=0, thread_local=False):
             try:
                 yield
             finally:

@@ -58,12 +58,28 @@ class SavedEstimator(BaseEstimator):  # type: ignore[misc]
     def to_torch(self) -> PlainNetwork:
         """A plain PyTorch module from raw rows to probabilities, columns as in ``classes_``; it shares nothing."""
         check_is_fitted(self)
+        self._check_alone()
+        return self.network_alone()
+
+    def network_alone(self) -> PlainNetwork:
+        """The same from encoded rows: those that ``columns_`` makes of a table."""
+        check_is_fitted(self)
         with self._fitted.learner.finished() as learner:
             return learner.as_module()
 
     def to_onnx(self, path: str | os.PathLike[str]) -> None:
         """The same as an ONNX file; the classes stand in its metadata."""
-        save_network(self.to_torch(), path, [str(name) for name in self._known("classes_").classes])
+        check_is_fitted(self)
+        self._check_alone()
+        save_network(self.network_alone(), path, [str(name) for name in self._known("classes_").classes])
+
+    def _check_alone(self) -> None:
+        """Refuse to make a module of what must be encoded first."""
+        if self._fitted.columns is not None or self._fitted.gaps is not None:
+            raise ValueError(
+                "a plain module takes whole rows of numbers, and this model has learned a table, or rows with missing "
+                "values: TableModel.to_torch makes one of a table of numbers"
+            )
 
     @classmethod
     def load(cls, folder: str | os.PathLike[str], trust: Sequence[str] | str = ()) -> Self:
@@ -99,7 +115,7 @@ class SavedEstimator(BaseEstimator):  # type: ignore[misc]
     def _from_state(cls, saved: Saved) -> Self:
         model = cls(**loaded_arguments(saved, cls().get_params()))
         fitted = Fitted.from_state(saved)
-        model.n_features_in_ = fitted.built.spec.n_features
+        model.n_features_in_ = fitted.n_columns
         names = saved.optional_items("feature_names")
         if names is not None:
             if len(names) != model.n_features_in_ or not all(isinstance(name, str) for name in names):

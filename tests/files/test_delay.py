@@ -11,6 +11,7 @@ import pytest
 from files.made_tables import mixed_rows, text_rows, write_csv
 from helpers import assert_same_state
 from smartcl import TableModel, train_stream
+from smartcl.columns.row_encoder import TableRows
 from smartcl.persistence import load_state
 
 QUICK: dict[str, Any] = {"members": ["ridge"], "memory": "20kB", "random_state": 0}
@@ -75,8 +76,8 @@ def test_answers_that_wait_are_those_that_were_given(tmp_path: Path) -> None:
     path = write_csv(tmp_path / "rows.csv", mixed_rows(300))
     model = train_stream(path, "kind", delay=100, watch=lambda model: model.progress.rows == 100, **QUICK)
     batch = model.waiting[-1]
-    x = batch.x.numpy() if hasattr(batch.x, "numpy") else batch.x
+    rows = TableRows(None, model.encoder, batch.made)
     # nothing was learned since the last batch was answered but what was due then
     assert batch.probabilities is not None
     assert batch.probabilities.shape == (50, 2)
-    assert not np.allclose(batch.probabilities, model.classifier.predict_proba(x))
+    assert not np.allclose(batch.probabilities, model.classifier.predict_proba(rows))

@@ -15,12 +15,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from smartcl import SmartClassifier, TableModel, train_stream
+from smartcl.columns.column_schema import read_schema
+from smartcl.columns.nested import flattened
 from smartcl.events.event_columns import read_columns
 from smartcl.files import csv_records as module
-from smartcl.files.columns import read_schema
 from smartcl.files.csv_records import csv_records
 from smartcl.files.folder_forgetting import forget_in_folder, ids_in_file
-from smartcl.files.json_records import flattened, json_records
+from smartcl.files.json_records import json_records
 from smartcl.persistence import load_state, save_state
 
 QUICK: dict[str, Any] = {"method": "smart", "hidden": (2,), "iterations": 1, "random_state": 0}
@@ -151,7 +152,7 @@ IMPOSSIBLE = ["x" * 5000, "x" * 5000 + ".csv", "a/" * 3000, "a\0b"]
 @pytest.mark.parametrize("path", IMPOSSIBLE, ids=["long", "long.csv", "deep", "NUL"])
 def test_a_path_that_cannot_be_is_one_short_line_at_every_door(path: str) -> None:
     classifier = SmartClassifier("1kB", **QUICK).partial_fit(np.eye(4), [0, 1, 0, 1])
-    table = train_stream([{"n": n % 7, "y": "ab"[n % 7 > 3]} for n in range(60)], "y", **QUICK)
+    table = train_stream([{"n": n % 7 + 0.5, "y": "ab"[n % 7 > 3]} for n in range(60)], "y", **QUICK)
     doors: dict[str, Any] = {
         "save": lambda: classifier.save(path),
         "load": lambda: SmartClassifier.load(path),

@@ -17,8 +17,8 @@ import pytest
 from made_tables import csv_text, mixed_rows
 
 from smartcl import SmartClassifier, TableModel, train_stream
+from smartcl.columns.recognise import Told
 from smartcl.files.file_source import FileSource
-from smartcl.files.recognise import Told
 from smartcl.files.training import Checkpoints, Training
 
 SMARTCL = [sys.executable, "-m", "smartcl"]

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from files.made_tables import QUICK, csv_text, mixed_rows, text_rows, write_csv
+from files.made_tables import QUICK, csv_text, mixed_rows, write_csv
 from smartcl import TableModel, train_stream
+from smartcl.columns.recognise import Told, recognised
+from smartcl.columns.records import Records
+from smartcl.columns.row_encoder import Odd, RowEncoder
 from smartcl.files import csv_records
-from smartcl.files.encoder import Encoder, Odd
 from smartcl.files.file_source import FileSource, format_told
-from smartcl.files.recognise import Told, recognised
-from smartcl.files.records import Records
 from smartcl.files.steps import first_rows, steps
 
 ROWS = mixed_rows(260)
@@ -140,7 +140,7 @@ ODD_NUMBERS = ["1.5", " 2", "1e3", "", "NA", "nan", "-0", "0x1", "12,5", "inf", 
 def features(path: Path) -> Any:
     blocks = FileSource((str(path),)).blocks({})
     taken, records = first_rows(blocks, 1000)
-    encoder = Encoder(recognised(records, Told("kind", kinds={"size": "number"})))
+    encoder = RowEncoder(recognised(records, Told("kind", kinds={"size": "number"})))
     found = list(steps(taken, encoder, 100))
     return np.concatenate([encoder.encode(step.rows, Odd()).numpy() for step in found])
 
@@ -154,7 +154,8 @@ def features(path: Path) -> Any:
         (["2024-01-31", "2023-12-01T10:00:00Z", ""], "date"),
         (["red", "blue", "red"], "category"),
         (["a long way down", "it is not far to go", "to be or not"], "text"),
-        ([f"u{number}" for number in range(30)], "ignored"),
+        ([f"u{number}" for number in range(200)], "ignored"),
+        ([f"u{number}" for number in range(50)], "category"),
         ([None, ""], "ignored"),
         ([*map(str, range(99)), "oops"], "number"),
     ],
@@ -178,7 +179,8 @@ def test_a_running_number_is_no_feature_whatever_it_is_called(as_text: bool) -> 
     gap = [row + (row > 150) for row in range(300)]
     records = Records.of({"batch no.": number, "place": shuffled, "year": gap, "y": ["p"] * 300})
     kinds = [(column.name, column.kind, column.why) for column in recognised(records, Told("y")).columns]
-    assert kinds == [("batch no.", "ignored", "it numbers the rows"), ("place", "number", ""), ("year", "number", "")]
+    assert kinds[0] == ("batch no.", "ignored", "it numbers the rows")
+    assert kinds[1:] == [("place", "number", "numbers"), ("year", "number", "numbers")]
     assert recognised(records, Told("y", kinds={"batch no.": "number"})).columns[0].kind == "number"
     alone = Records.of({"batch no.": number, "y": ["p"] * 300})
     assert recognised(alone, Told("y")).columns[0].kind == "number", "there is nothing else to learn from"
@@ -199,41 +201,23 @@ def test_whether_a_column_counts_is_asked_of_numbers_as_they_are_written(values:
 
 def test_features_of_a_dense_row_written_out() -> None:
     first = {"n": [1.0, 3.0, None], "c": ["x", "y", "x"], "d": ["1970-01-01", "1970-01-03", None], "y": ["p", "q", "p"]}
-    encoder = Encoder(recognised(Records.of(first), Told("y")))
+    encoder = RowEncoder(recognised(Records.of(first), Told("y")))
+    encoder.take_names(Records.of(first))
     odd = Odd()
-    found = encoder.encode(
-        encoder.parse(Records.of({"n": ["5", ""], "c": ["z", None], "d": [None, "1970-01-02"]})), odd
-    )
+    rows = encoder.parse(Records.of({"n": ["5", ""], "c": ["y", None], "d": [None, "1970-01-02"]}))
+    found = encoder.encode(rows, odd)
     names = dict(zip(encoder.schema.feature_names, found.T.tolist(), strict=True))
     assert names["n"] == [5.0, 2.0]
     assert names["n is missing"] == [0.0, 1.0]
-    assert names["c #0"] == [1.0, 0.0]
+    assert names["c #1"] == [1.0, 0.0]
+    assert names["c: rate"] == [0.0, 0.0]
+    assert names["values missing"] == [0.0, 1.0], "c had a value in all first rows"
     assert names["d years"] == [0.0, 0.0]
     assert names["d is missing"] == [1.0, 0.0]
     assert names["d hour cos"] == [0.0, 1.0]
     assert names["d week sin"][1] == pytest.approx(np.sin(2 * np.pi / 7))
-    assert encoder.name(encoder.schema.feature_names.index("c #0")) == "c: z"
+    assert encoder.name(encoder.schema.feature_names.index("c #1")) == "c: y"
     assert odd.missing == {"n": 1, "c": 1, "d": 1}
-
-
-def test_categories_take_slots_until_there_are_none() -> None:
-    encoder = Encoder(recognised(Records.of({"c": ["x", "y"] * 3, "y": ["p"] * 6}), Told("y")))
-    odd = Odd()
-    values = [f"v{number}" for number in range(9)]
-    found = encoder.encode(encoder.parse(Records.of({"c": values})), odd)
-    assert found.sum(dim=1).tolist() == [1.0] * 9
-    assert odd.unseen == {"c": 9 - encoder.schema.columns[0].slots}
-    assert found[-1].argmax() == encoder.schema.columns[0].slots
-
-
-def test_words_are_hashed_and_named() -> None:
-    model = train_stream(text_rows(150), "label", memory="8kB", random_state=0, **QUICK)
-    names = {model.encoder.name(feature) for feature in range(model.schema.n_features)}
-    assert "message: prize" in names
-    x = model.encoder.encode(model.encoder.parse(Records.of({"message": ["Prize prize! unheard"]})), Odd())
-    assert x.nnz == 2
-    assert sorted(x.data.tolist()) == [1.0, 2.0]
-    assert {model.encoder.name(int(feature)) for feature in x.indices} == {"message: prize", "message: unheard"}
 
 
 def test_names_tell_formats() -> None:

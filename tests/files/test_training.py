@@ -81,7 +81,7 @@ def test_text_too_and_more_rows_than_the_memory_holds(tmp_path: Path) -> None:
     train_once(path, tmp_path / "cut", label="label", resume=True)
     assert_same_state(load_state(tmp_path / "cut"), load_state(tmp_path / "whole"))
     assert len(whole.classifier.memory_) < 400
-    assert whole.schema.sparse
+    assert whole.schema.of_kind("text")
     assert whole.scores_.accuracy is not None
     assert whole.scores_.accuracy > 0.8
 

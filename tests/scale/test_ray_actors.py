@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from smartcl import SmartClassifier, TableModel
+from smartcl.columns.recognise import Told
 from smartcl.files.file_source import FileSource
-from smartcl.files.recognise import Told
 from smartcl.scale.shard_work import ShardTask, work
 from smartcl.scale.shards import begun
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from smartcl import SmartClassifier
-from smartcl.files.recognise import Told
+from smartcl.columns.recognise import Told
 from smartcl.scale import spark as module
 from smartcl.scale.spark import begun_with, key_learner, learn_batches, model_in, packed, unpacked
 

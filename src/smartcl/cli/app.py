@@ -22,7 +22,7 @@ from smartcl.cli.usage import UsageError
 COMMANDS = {
     **{name: name for name in ("demo", "doubts", "events", "evaluate", "explain", "forget", "inspect", "merge")},
     "methods": "list_methods",
-    **{name: name for name in ("predict", "train", "watch", "run", "reproduce", "report")},
+    **{name: name for name in ("predict", "serve", "train", "watch", "run", "reproduce", "report")},
 }
 
 

@@ -10,6 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from smartcl.cli.account_lines import account_lines
+from smartcl.cli.columns_table import columns_table
 from smartcl.cli.loading import loading
 from smartcl.cli.one_line import counted
 from smartcl.cli.options import AsJson, Trust
@@ -56,6 +57,8 @@ def show(result: dict[str, Any]) -> None:
         f"{format_bytes(result['budget_bytes'])}{size}; {precision}; "
         f"{result['features_kept']:,} of {result['features']:,} features kept"
     )
+    if result["room"]:
+        say(f"{result['room']}")
     parts = {name: size for name, size in result["bytes_by_part"].items() if name != "memory" and size}
     beside = ", ".join(f"{name} {format_bytes(size)}" for name, size in parts.items())
     say(f"takes {format_bytes(result['model_bytes'])} beside its memory{': ' if beside else ''}{beside}")
@@ -65,7 +68,10 @@ def show(result: dict[str, Any]) -> None:
         say(f"doubt about the labels: {result['doubt']:.0%} (0%: every label is believed)")
     if result["noise_estimate"] is not None:
         say(f"share of wrong labels: about {result['noise_estimate']:.0%}, by the errors of the surest answers")
+    for column, words in result["words"].items():
+        say(f"words of {shown(column)} that lean most: {', '.join(words)}")
     tables = {
+        "Columns": columns_table(result["taken"]),
         "Members": _members(result),
         "Changes of the stream": _changes(result),
         "Remembered": _by_class(result),

@@ -10,7 +10,7 @@ TOLD = {
     "skipped": "skipped rows",
     "missing": "missing values",
     "unreadable": "values that are not what their column holds",
-    "names_without_a_slot": "names that came when all slots of their column were taken",
+    "new_names": "values whose name was new",
     "columns_not_in_the_schema": "columns that came later and are not read (first after row)",
     "classes_first_seen_later": "classes that came later (first after row)",
     "ignored": "columns not used",

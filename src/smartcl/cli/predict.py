@@ -32,11 +32,11 @@ def predict(
 ) -> None:
     """Predict the label of every record, with its id or its number; one that cannot be read has none."""
     with loading():
-        from smartcl.files.encoder import Odd
+        from smartcl.columns.recognise import listed
+        from smartcl.columns.row_encoder import Odd
         from smartcl.files.file_source import FileSource
         from smartcl.files.outputs import check_file
         from smartcl.files.predictions import Beside, PredictionWriter
-        from smartcl.files.recognise import listed
         from smartcl.files.table_model import TableModel
         from smartcl.files.threshold import Threshold
         from smartcl.scale.fleet import Fleet

@@ -4,25 +4,32 @@ from __future__ import annotations
 
 import signal
 import time
+from collections.abc import Sequence
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from smartcl.cli.account_lines import account_lines
+from smartcl.cli.columns_table import columns_table
 from smartcl.cli.loading import loading
 from smartcl.cli.one_line import counted, note
 from smartcl.cli.options import AsJson, Format, Memory, MethodName, Seed, SettingsOption, Trust
 from smartcl.cli.passed_over import passed_over_lines
+from smartcl.cli.screen import screen
 from smartcl.cli.status_line import StatusLine
 from smartcl.cli.usage import Interrupted, arguments_checked, assignments, json_text, one_thread
 from smartcl.cli.visible import tell
-from smartcl.files.hashed_width import MOST_WIDTH, USUAL_WIDTH
+from smartcl.columns.hashed_width import MOST_WIDTH, USUAL_WIDTH
 from smartcl.learners.methods import USUAL_METHOD
 from smartcl.memory import format_bytes
 
 if TYPE_CHECKING:
+    from smartcl.columns.column_schema import ColumnSchema
+    from smartcl.columns.determines import Leak
+    from smartcl.columns.records import Records
     from smartcl.files.table_model import TableModel
     from smartcl.files.training import Training
 
@@ -44,12 +51,12 @@ def train(
     categorical: ColumnsOption = None,
     date: ColumnsOption = None,
     text: ColumnsOption = None,
+    clock: ColumnsOption = None,
+    code: ColumnsOption = None,
     ignore: ColumnsOption = None,
     id_column: Annotated[str | None, typer.Option("--id", metavar="COL", help="Ids to forget rows by.")] = None,
     schema: Annotated[Path | None, typer.Option(help="A schema.json that says what the columns are.")] = None,
-    width: Annotated[
-        int, typer.Option(min=1, max=MOST_WIDTH, help="Features that words and many names are hashed into.")
-    ] = USUAL_WIDTH,
+    width: Annotated[int, typer.Option(min=1, max=MOST_WIDTH, help="Places that words are hashed into.")] = USUAL_WIDTH,
     input_format: Format = None,
     checkpoint_rows: Annotated[int | None, typer.Option(min=1, help="Save after this number of rows.")] = None,
     checkpoint_seconds: Annotated[float, typer.Option(min=0.1, help="Save after this number of seconds.")] = 60.0,
@@ -73,18 +80,21 @@ def train(
     """Learn the rows of files in one pass, in a memory of a fixed number of bytes; stop and go on at any time."""
     with loading():
         from smartcl.atomic import write_file
+        from smartcl.columns.column_schema import CATEGORY, CLOCK, CODE, DATE, IGNORED, NUMBER, TEXT, read_schema
+        from smartcl.columns.recognise import Told
         from smartcl.estimator import SmartClassifier
-        from smartcl.files.columns import CATEGORY, DATE, IGNORED, NUMBER, TEXT, read_schema
         from smartcl.files.doubted_rows import DoubtsFile
         from smartcl.files.file_source import FileSource
         from smartcl.files.outputs import check_file
-        from smartcl.files.recognise import Told
         from smartcl.files.scores_page import page_of_training
         from smartcl.files.summary import summary
         from smartcl.files.table_model import TableModel
         from smartcl.files.training import Checkpoints, Training, check_out
     one_thread()
-    kinds = ((NUMBER, numeric), (CATEGORY, categorical), (DATE, date), (TEXT, text), (IGNORED, ignore))
+    kinds = (
+        *((NUMBER, numeric), (CATEGORY, categorical), (DATE, date), (TEXT, text), (IGNORED, ignore)),
+        *((CLOCK, clock), (CODE, code)),
+    )
     asked = {name: kind for kind, names in kinds for name in names or []}
     if workers > 1 or per is not None:
         with loading():
@@ -133,6 +143,7 @@ def train(
             None if schema is None else read_schema(str(schema)),
             begun,
             delay,
+            told_columns=partial(tell_columns, as_json=as_json),
         )
         for path in (html, doubts):
             if path is not None:
@@ -203,6 +214,15 @@ def run(training: Training, out: Path) -> bool:
     return stopping
 
 
+def tell_columns(schema: ColumnSchema, records: Records, found: Sequence[Leak], as_json: bool) -> None:
+    """What the columns were taken for, before the first row is learned; and a warning of those that tell the label."""
+    if not as_json:
+        screen().print(columns_table(schema.taken))
+        tell("")
+    for leak in found:
+        note(str(leak))
+
+
 def told_at_the_end(result: dict[str, Any], out: Path) -> list[str]:
     """What a training came to, for people."""
     return [
@@ -210,7 +230,7 @@ def told_at_the_end(result: dict[str, Any], out: Path) -> list[str]:
         f"({counted(result['features'], 'feature')}), {counted(len(result['classes']), 'class')}",
         *account_lines(result),
         f"memory: {result['samples_held']:,} samples in {format_bytes(result['memory_bytes'])} "
-        f"of {format_bytes(result['budget_bytes'])}",
+        f"of {format_bytes(result['budget_bytes'])}{': ' if result['room'] else ''}{result['room']}",
         *passed_over_lines(result["passed_over"]),
         f"saved: {out}",
     ]

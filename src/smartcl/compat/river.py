@@ -10,12 +10,14 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from scipy import sparse
 
-from smartcl.compat.name_slots import NameSlots
+from smartcl.columns.recognise import Told
+from smartcl.columns.row_encoder import RowEncoder, TableRows
+from smartcl.data.batch import Rows
 from smartcl.estimator import SmartClassifier
-from smartcl.files.recognise import Told
 from smartcl.files.sources import source_of
 from smartcl.files.table_model import TableModel
 from smartcl.files.training import Training
@@ -29,24 +31,20 @@ except ModuleNotFoundError:
 class RiverSmart(base.Classifier):  # type: ignore[misc]
     """A ``SmartClassifier`` for River's pipelines, metrics and evaluations.
 
-    Rows are dicts of numbers, truth values and names; a name is a feature of its own, and features may come and go
-    (``NameSlots``). A network learns batches: rows wait until there are ``batch_size`` of them, so answers are those of
-    the last full batch. ``features`` is the number of columns rows get; above 4,096 they are sparse. Further arguments
-    are ``SmartClassifier``'s.
+    Rows are dicts of numbers, truth values, names, dates and texts, with what is missing left out or None. Each is
+    learned when it comes: the calls are the estimator's own ``learn_one``, ``predict_one`` and ``predict_proba_one``.
+    The first ``batch_size`` rows wait until they all show what the columns are; a column that comes later is not read.
+    The arguments are ``SmartClassifier``'s.
 
     >>> from river import datasets, evaluate, metrics
-    >>> model = RiverSmart("20 kB", random_state=0, iterations=3)
+    >>> model = RiverSmart("20 kB", random_state=0)
     >>> evaluate.progressive_val_score(datasets.Phishing().take(400), model, metrics.Accuracy())
     Accuracy: ...%
     """
 
-    def __init__(
-        self, memory: str | int = "1MB", *, batch_size: int = 50, features: int | None = None, **settings: Any
-    ) -> None:
-        self.memory, self.batch_size, self.features, self.settings = memory, batch_size, features, settings
-        self.classifier = SmartClassifier(memory, batch_size=batch_size, **settings)
-        self.slots = NameSlots(features)
-        self._waiting: list[tuple[dict[Any, Any], Any]] = []
+    def __init__(self, memory: str | int = "1MB", **settings: Any) -> None:
+        self.memory, self.settings = memory, settings
+        self.classifier = SmartClassifier(memory, **settings)
 
     @property
     def _multiclass(self) -> bool:
@@ -54,28 +52,19 @@ class RiverSmart(base.Classifier):  # type: ignore[misc]
 
     def _get_params(self) -> dict[str, Any]:
         """What River makes a fresh copy from."""
-        given = {"memory": self.memory, "batch_size": self.batch_size, "features": self.features}
-        return {**given, **self.settings}
+        return {"memory": self.memory, **self.settings}
 
     def learn_one(self, x: dict[Any, Any], y: Any) -> None:
-        """Let the row wait for its batch, or learn the batch it completes."""
-        self._waiting.append((dict(x), y))
-        if len(self._waiting) >= self.batch_size:
-            self.flush()
+        """Learn one row."""
+        self.classifier.learn_one(x, y)
 
     def flush(self) -> None:
-        """Learn the rows that wait."""
-        if self._waiting:
-            rows, labels = zip(*self._waiting, strict=True)
-            self.classifier.partial_fit(self.slots.rows(rows, learn=True), np.array(labels))
-            self._waiting = []
+        """Learn the rows that wait, for their batch or for what the columns are."""
+        self.classifier.flush()
 
     def predict_proba_one(self, x: dict[Any, Any], **kwargs: Any) -> dict[Any, float]:
-        """The probability of each class learned so far; none before the first batch."""
-        if not self.classifier.__sklearn_is_fitted__():
-            return {}
-        found = self.classifier.predict_proba(self.slots.rows([x], learn=False))[0]
-        return dict(zip(self.classifier.classes_.tolist(), found.tolist(), strict=True))
+        """The probability of each class learned so far; none before the first rows were learned."""
+        return self.classifier.predict_proba_one(x)
 
 
 class FromRiver:
@@ -94,6 +83,9 @@ class FromRiver:
     def __init__(self, model: Any, batch_size: int = 50) -> None:
         self.model, self.batch_size = model, batch_size
         self.classes_: NDArray[Any] = np.zeros(0)
+        self.columns_: RowEncoder | None = None
+        #: Labels in the order in which they came: what is known of names goes by it.
+        self._order: list[Any] = []
 
     def __sklearn_is_fitted__(self) -> bool:
         return len(self.classes_) > 0
@@ -101,13 +93,26 @@ class FromRiver:
     def partial_fit(self, X: Any, y: NDArray[Any], ids: object = None) -> FromRiver:
         """Learn row by row."""
         y = np.asarray(y)
+        if isinstance(X, TableRows):
+            return self._learn_table(X, y)
         for row, label in zip(_dicts(X), y.tolist(), strict=True):
             self.model.learn_one(row, label)
         self.classes_ = np.unique(np.concatenate([self.classes_, y])) if len(self.classes_) else np.unique(y)
         return self
 
+    def _learn_table(self, table: TableRows, y: NDArray[Any]) -> FromRiver:
+        """Learn the rows of a table, and then what they tell of their names."""
+        self.columns_ = table.encoder if self.columns_ is None else self.columns_
+        found = table.taken(self.columns_, np.arange(len(table)))
+        self.partial_fit(given_rows(found.x), y)
+        self._order += [label for label in dict.fromkeys(y.tolist()) if label not in self._order]
+        self.columns_.learn(found, np.array([self._order.index(label) for label in y.tolist()]))
+        return self
+
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """The probability of each class; of a row about which the model says nothing, equal ones."""
+        if isinstance(X, TableRows) and self.columns_ is not None:
+            X = given_rows(X.taken(self.columns_, np.arange(len(X))).x)
         known = self.classes_.tolist()
         found = [self.model.predict_proba_one(row) for row in _dicts(X)]
         table = np.array([[each.get(label, 0.0) for label in known] for each in found]).reshape(-1, len(known))
@@ -149,3 +154,8 @@ def _dicts(X: Any) -> Iterator[dict[int, float]]:
     else:
         for row in np.asarray(X).tolist():
             yield dict(enumerate(row))
+
+
+def given_rows(x: Rows) -> Any:
+    """Rows as a user has them: an array, or CSR."""
+    return x.numpy() if isinstance(x, torch.Tensor) else x

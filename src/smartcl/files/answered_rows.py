@@ -12,16 +12,17 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from smartcl.account.account import Guesses
-from smartcl.data.batch import Rows, take_rows
+from smartcl.columns.row_encoder import EncodedRows, RowEncoder
+from smartcl.data.batch import Rows
 from smartcl.learners.ids import ids_of
 from smartcl.saved import Saved
 
 
 @dataclass(frozen=True, eq=False)
 class AnsweredRows:
-    """A batch: its features, labels and ids, the number of its first row, and what was answered."""
+    """A batch: what it was encoded as, labels and ids, the number of its first row, and what was answered."""
 
-    x: Rows
+    made: EncodedRows
     labels: Sequence[str]
     ids: Sequence[Any] | None
     first: int
@@ -30,6 +31,11 @@ class AnsweredRows:
 
     def __len__(self) -> int:
         return len(self.labels)
+
+    @property
+    def x(self) -> Rows:
+        """Its features."""
+        return self.made.x
 
     @property
     def nbytes(self) -> int:
@@ -48,13 +54,14 @@ class AnsweredRows:
             return self
         labels, own = [self.labels[row] for row in left], [self.ids[row] for row in left]
         said = None if self.probabilities is None else self.probabilities[left]
-        return AnsweredRows(take_rows(self.x, left), labels, own, self.first, said, self.guesses)
+        return AnsweredRows(self.made.take(left), labels, own, self.first, said, self.guesses)
 
     def state_dict(self) -> dict[str, Any]:
         dense = isinstance(self.x, torch.Tensor)
         parts = {"values": self.x} if dense else {name: getattr(self.x, name) for name in ("data", "indices", "indptr")}
         return {
             "x": {"dense": dense, "width": int(self.x.shape[1]), **parts},
+            "made": self.made.state_dict(),
             "labels": list(self.labels),
             "ids": None if self.ids is None else [None if known is None else str(known) for known in self.ids],
             "first": self.first,
@@ -63,8 +70,9 @@ class AnsweredRows:
         }
 
     @classmethod
-    def from_state(cls, saved: Saved, width: int, classes: int) -> AnsweredRows:
-        """The same again, of so many features, or a ``StateError``."""
+    def from_state(cls, saved: Saved, columns: RowEncoder, classes: int) -> AnsweredRows:
+        """The same again, as these columns are encoded, or a ``StateError``."""
+        width = columns.schema.n_features
         labels, rows = saved.items("labels"), saved.part("x")
         n = len(labels)
         if not all(isinstance(label, str) for label in labels) or rows.whole("width", 1) != width:
@@ -90,4 +98,5 @@ class AnsweredRows:
         if said is not None and not 1 <= said.shape[1] <= classes:
             saved.refuse("probabilities", f"must be of 1 to {classes} classes")
         first = saved.whole("first", 0)
-        return cls(x, labels, ids, first, said, None if guesses is None else Guesses(*guesses))
+        made = columns.encoded_from(saved.part("made"), x)
+        return cls(made, labels, ids, first, said, None if guesses is None else Guesses(*guesses))

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from smartcl.columns.records import MOST_COLUMNS, Records, Values, Wanted
+from smartcl.columns.values import MISSING
 from smartcl.files.pieces import LONGEST_RECORD
-from smartcl.files.records import MOST_COLUMNS, Records, Values, Wanted
-from smartcl.files.values import MISSING
 
 DELIMITERS = ",;\t|"
 

@@ -9,12 +9,12 @@ import numpy as np
 
 from smartcl.account.account import Account
 from smartcl.account.named_scores import NamedScores
-from smartcl.estimator import widened
-from smartcl.files.encoder import Odd
+from smartcl.columns.row_encoder import Odd
+from smartcl.counted_batches import widened
 from smartcl.files.progress import Progress
 from smartcl.files.sources import Source
 from smartcl.files.steps import Step, steps
-from smartcl.files.table_model import TableModel, as_given
+from smartcl.files.table_model import TableModel
 
 
 @dataclass
@@ -56,19 +56,22 @@ def _learning(model: TableModel, source: Source) -> Evaluation:
 
 def _frozen(model: TableModel, source: Source) -> Evaluation:
     scores, found = model.scores_, Progress()
-    account, names = scores.account, list(scores.classes)
+    account, names, after = scores.account, list(scores.classes), 0
     for step in steps(source.blocks({}), model.encoder, model.batch_rows):
         found.pass_over(step)
         if len(step.rows):
-            account = _compared(model, step, account, names, found.odd)
+            account = _compared(model, step, account, names, found, after)
+            after += len(step.rows)
     return Evaluation(NamedScores(account, names), found.odd, found.skipped)
 
 
-def _compared(model: TableModel, step: Step, account: Account, names: list[str], odd: Odd) -> Account:
+def _compared(
+    model: TableModel, step: Step, account: Account, names: list[str], found: Progress, after: int
+) -> Account:
     """The account with the answers to these rows; ``names`` gets those labels that the model does not know."""
     labels = [str(label) for label in step.rows.labels]
     names += sorted(set(labels) - set(names))
-    said = model.classifier.predict_proba(as_given(model.encoder.encode(step.rows, odd)))
+    said = model.classifier.predict_proba(model.rows(step.rows, found.odd, after))
     place = {name: number for number, name in enumerate(names)}
     y = np.array([place[label] for label in labels], dtype=np.int64)
     return account.widened(len(names)).after(y, widened(said, len(names)), known=False)

@@ -8,15 +8,18 @@ from pathlib import Path
 
 import numpy as np
 
-from smartcl.files.arrow_records import parquet_blocks
+from smartcl.columns.records import Records, Wanted
+from smartcl.files.blocks import Block, Mark
 from smartcl.files.byte_streams import Beginning, ByteStream, check_input, is_pipe, opened
 from smartcl.files.csv_records import csv_records, delimiter_of, header_of
 from smartcl.files.formats import CSV, ENDINGS, FORMATS, JSONL, LIBSVM, PACKED, PARQUET
 from smartcl.files.json_records import json_records
 from smartcl.files.libsvm_records import LOOKS_LIKE, libsvm_records
+from smartcl.files.parquet_blocks import parquet_blocks
 from smartcl.files.pieces import LONGEST_RECORD, Piece, pieces, record_end
-from smartcl.files.records import Block, Mark, Records, Wanted
 
+#: How a Parquet file begins.
+MAGIC = b"PAR1"
 UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 
@@ -47,7 +50,7 @@ class FileSource:
             yield from self._of_one(name, marks.get(name, Mark()), follow)
 
     def _of_one(self, name: str, mark: Mark, follow: bool) -> Iterator[Block]:
-        told = self.format or format_told(name)
+        told = self.format or format_told(name) or _parquet_inside(name)
         if told == PARQUET:
             yield from parquet_blocks(name, mark)
             return
@@ -71,10 +74,19 @@ def format_told(name: str) -> str | None:
     return ENDINGS.get(Path(path.stem).suffix.lower() if path.suffix.lower() in PACKED else path.suffix.lower())
 
 
+def _parquet_inside(name: str) -> str | None:
+    """Parquet, if a file begins like it, whatever it is called; of a pipe nothing is read."""
+    if is_pipe(name):
+        return None
+    with Path(name).open("rb") as file:
+        return PARQUET if file.read(len(MAGIC)) == MAGIC else None
+
+
 def format_guessed(name: str, first: bytes) -> str:
     """The format of a text, by its first line; what is no text is refused."""
-    if first.startswith(b"PAR1"):
-        raise ValueError(f"{name} is Parquet, which can only be read from a file whose name ends in .parquet")
+    if first.startswith(MAGIC):
+        what = "from a pipe" if is_pipe(name) else "packed, or with another --format"
+        raise ValueError(f"{name} is Parquet, which cannot be read {what}: name the plain file, with --format parquet")
     line = first.lstrip(b"\xef\xbb\xbf\r\n\t ").partition(b"\n")[0]
     if first.startswith(UTF16) or b"\0" in line:
         what = "a text in UTF-16" if first.startswith(UTF16) else "no text"

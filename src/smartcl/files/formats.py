@@ -4,7 +4,7 @@ from __future__ import annotations
 
 CSV, JSONL, PARQUET, LIBSVM = FORMATS = ("csv", "jsonl", "parquet", "libsvm")
 ENDINGS = {
-    **{".csv": CSV, ".tsv": CSV, ".jsonl": JSONL, ".ndjson": JSONL, ".parquet": PARQUET},
+    **{".csv": CSV, ".tsv": CSV, ".jsonl": JSONL, ".ndjson": JSONL, ".parquet": PARQUET, ".pq": PARQUET},
     **{".libsvm": LIBSVM, ".svm": LIBSVM, ".svmlight": LIBSVM},
 }
 PACKED = (".gz", ".zst", ".zstd")

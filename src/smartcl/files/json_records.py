@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from smartcl.files.records import MOST_COLUMNS, Records, Wanted
+from smartcl.columns.nested import TWICE, TwiceError, columns_of, flattened
+from smartcl.columns.records import Records, Wanted
 
-#: Objects that lie deeper are passed over.
-DEEPEST = 8
 #: What is wrong with a line.
-NO_OBJECT, TWICE = "not a JSON object", "two values for one column"
-
-
-class TwiceError(ValueError):
-    """A record has two values for one column."""
+NO_OBJECT = "not a JSON object"
 
 
 def json_records(text: bytes, wanted: Wanted | None) -> Records:
@@ -43,42 +37,6 @@ def json_records(text: bytes, wanted: Wanted | None) -> Records:
                 strangers.setdefault(name, number)
     columns = columns_of(rows, wanted)
     return Records(columns, len(lines), np.array(at, dtype=np.int64), bad, strangers)
-
-
-def columns_of(rows: list[dict[str, Any]], wanted: Wanted | None) -> dict[str, list[Any]]:
-    """The columns that are there; those that are looked at for the first time with their lists."""
-    there = dict.fromkeys(name for row in rows for name in row)
-    if wanted is not None:
-        return {name: [plain(row.get(name)) for row in rows] for name in wanted if name in there}
-    if len(there) > MOST_COLUMNS:
-        raise ValueError(f"the first records have {len(there):,} columns: there may be {MOST_COLUMNS:,}")
-    return {name: [row.get(name) for row in rows] for name in there}
-
-
-def flattened(row: Mapping[Any, Any], depth: int = DEEPEST) -> dict[str, Any]:
-    """The values of an object and of those inside it.
-
-    >>> flattened({"a": 1, "b": {"c": 2, "d": {"e": 3}}})
-    {'a': 1, 'b.c': 2, 'b.d.e': 3}
-    >>> flattened({"b": {"c": 2}, "b.c": 3})
-    Traceback (most recent call last):
-    smartcl.files.json_records.TwiceError: two values for one column: 'b.c'
-    """
-    flat: dict[str, Any] = {}
-    for name, value in row.items():
-        inside = isinstance(value, Mapping) and depth
-        found = flattened(value, depth - 1).items() if inside else ((None, value),)
-        for inner, each in found:
-            column = str(name) if inner is None else f"{name}.{inner}"
-            if column in flat:
-                raise TwiceError(f"{TWICE}: {column!r}")
-            flat[column] = each
-    return flat
-
-
-def plain(value: Any) -> Any:
-    """The value, unless it is made of others."""
-    return None if isinstance(value, Mapping | list | tuple | set | bytes) else value
 
 
 def _object(line: bytes) -> dict[str, Any] | str:

@@ -8,8 +8,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from smartcl.files.records import Records
-from smartcl.files.values import LARGEST
+from smartcl.columns.records import Records
+from smartcl.columns.values import LARGEST
 
 #: The names that the two columns of such a file go by.
 LABEL, FEATURES = "label", "features"

@@ -8,41 +8,58 @@ import numpy as np
 import torch
 from torch import nn
 
-from smartcl.files.columns import NUMBER, TRUTH, ColumnSchema
+from smartcl.columns.column_schema import NUMBER, TRUTH
+from smartcl.columns.row_encoder import RowEncoder
 from smartcl.network.onnx_graph import INPUT, Graph
 from smartcl.network.plain import PlainNetwork
+
+#: So many rows after the last label: the rate of late rows has faded to that of all.
+LONG_AFTER = 10_000
 
 
 class PlainTable(nn.Module):
     """Takes one column for each number of the table, in its order, NaN where it is missing.
 
-    ``columns`` are their names; ``order`` puts values and the words "missing" where the network has its features.
+    ``columns`` are their names; ``order`` puts values, the words "missing", and what else a row has where the network
+    has its features: the rate of late rows, long after the last label, and how many values are missing of which no
+    word tells.
     """
 
     fill: torch.Tensor
     says: torch.Tensor
+    counted: torch.Tensor
+    late: torch.Tensor
     order: torch.Tensor
 
-    def __init__(self, schema: ColumnSchema, network: PlainNetwork) -> None:
+    def __init__(self, encoder: RowEncoder, network: PlainNetwork) -> None:
         super().__init__()
+        schema = encoder.schema
         stranger = next((column for column in schema.used if column.kind not in (NUMBER, TRUTH)), None)
-        if stranger is not None or schema.sparse:
-            name = stranger.name if stranger is not None else schema.label
-            raise ValueError(f"only a table of numbers can go by itself: {name!r} is a column of another kind")
+        if stranger is not None:
+            raise ValueError(
+                f"only a table of numbers can go by itself: {stranger.name!r} is a {stranger.kind}; "
+                f"a code is a number alone with --numeric {stranger.name!r}"
+            )
         self.columns = [column.name for column in schema.used]
         says = [place for place, column in enumerate(schema.used) if column.missing]
         names = [*self.columns, *(f"{self.columns[place]} is missing" for place in says)]
+        names += schema.feature_names[-1 - schema.rates :]
+        counted = torch.tensor([[float(not column.missing)] for column in schema.used])
+        late = torch.from_numpy(encoder.late(np.full(1, LONG_AFTER))[0])
         self.register_buffer("fill", torch.tensor([column.fill for column in schema.used], dtype=torch.float32))
         self.register_buffer("says", torch.tensor(says, dtype=torch.int64))
-        self.register_buffer(
-            "order", torch.from_numpy(np.argsort([schema.feature_names.index(name) for name in names]))
-        )
+        self.register_buffer("counted", torch.cat([torch.zeros(len(schema.used), len(late)), counted], dim=1))
+        self.register_buffer("late", torch.cat([late, torch.zeros(1)]))
+        places = {name: place for place, name in enumerate(names)}
+        order = [places[name] for name in schema.feature_names]
+        self.register_buffer("order", torch.tensor(order, dtype=torch.int64))
         self.network = network
 
     def forward(self, rows: torch.Tensor) -> torch.Tensor:
         lost = rows.isnan()
         filled = torch.where(lost, self.fill, rows)
-        features = torch.cat([filled, lost.float().index_select(1, self.says)], dim=1)
+        words, others = lost.float().index_select(1, self.says), lost.float() @ self.counted + self.late
+        features = torch.cat([filled, words, others], dim=1)
         probabilities: torch.Tensor = self.network(features.index_select(1, self.order))
         return probabilities
 
@@ -51,7 +68,9 @@ class PlainTable(nn.Module):
         graph = Graph()
         lost = graph.apply("IsNaN", INPUT)
         filled = graph.apply("Where", lost, graph.constant(self.fill), INPUT)
-        words = graph.apply("Gather", graph.apply("Cast", lost, to=1), graph.constant(self.says), axis=1)
-        joined = graph.apply("Concat", filled, words, axis=1)
+        there = graph.apply("Cast", lost, to=1)
+        words = graph.apply("Gather", there, graph.constant(self.says), axis=1)
+        others = graph.apply("Gemm", there, graph.constant(self.counted), graph.constant(self.late))
+        joined = graph.apply("Concat", filled, words, others, axis=1)
         features = graph.apply("Gather", joined, graph.constant(self.order), axis=1)
         graph.save(path, graph.network(features, self.network), len(self.columns), classes, columns=self.columns)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from smartcl.files.columns import ColumnSchema
+from smartcl.columns.column_schema import ColumnSchema
 from smartcl.files.table_model import Answered
 from smartcl.files.threshold import Threshold
 

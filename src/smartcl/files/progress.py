@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from smartcl.columns.row_encoder import Odd
+from smartcl.files.blocks import Mark
 from smartcl.files.byte_streams import Beginning
-from smartcl.files.encoder import Odd
-from smartcl.files.records import Mark
 from smartcl.files.steps import Step
 from smartcl.saved import Saved
 

@@ -53,12 +53,16 @@ def explained(
     usual: Mapping[str, NDArray[np.float32]],
     classes: list[str],
     word: Callable[[int], str],
+    others: tuple[list[str], Rows] | None = None,
 ) -> Explanation:
     """One encoded row: its prediction, and what each of its columns says for it.
 
-    Of a sparse row each non-zero feature outside of the groups, a word, is left out in turn.
+    Of a sparse row each non-zero feature outside of the groups, a word, is left out in turn. ``others`` are the row
+    without what each of the names stands for.
     """
     names, changed = (_dense if isinstance(row, torch.Tensor) else _sparse)(row, groups, usual, word)
+    if others is not None and isinstance(others[1], torch.Tensor):
+        names, changed = [*names, *others[0]], np.concatenate([changed, others[1].numpy()])
     answers = predict_proba(changed)
     best = int(answers[0].argmax())
     falls = (answers[0, best] - answers[1:, best]).tolist()

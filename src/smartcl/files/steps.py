@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from smartcl.columns.records import Records
+from smartcl.columns.row_encoder import Parsed, RowEncoder
+from smartcl.files.blocks import Block, Mark
 from smartcl.files.byte_streams import Beginning
-from smartcl.files.encoder import Encoder, Parsed
-from smartcl.files.records import Block, Mark, Records
 
 NO_LABEL = "no label"
 #: NumPy drops the character at the end of a text: two labels would become one.
@@ -28,7 +29,7 @@ class Step:
     beginnings: dict[str, Beginning] = field(default_factory=dict)
 
 
-def steps(blocks: Iterable[Block], encoder: Encoder, size: int) -> Iterator[Step]:
+def steps(blocks: Iterable[Block], encoder: RowEncoder, size: int) -> Iterator[Step]:
     """Batches of ``size`` rows with a label, whatever the blocks are; the last may be smaller, or empty."""
     cutter = _Cutter(encoder)
     carried: dict[str, int] = {}
@@ -49,7 +50,7 @@ def steps(blocks: Iterable[Block], encoder: Encoder, size: int) -> Iterator[Step
 class _Cutter:
     """Rows that wait for more, and what was met since the last batch."""
 
-    def __init__(self, encoder: Encoder) -> None:
+    def __init__(self, encoder: RowEncoder) -> None:
         self._encoder = encoder
         self._none = encoder.parse(Records.of({}))
         self._begin()

@@ -9,8 +9,11 @@ import numpy as np
 from smartcl.files.table_model import TableModel
 from smartcl.learners.ensemble.ensemble import Ensemble
 from smartcl.learners.influence import influences
+from smartcl.memory.store import SampleStore
 
 STRONGEST = 20
+#: A memory of so many of its bytes is full, but for the next samples.
+NEARLY_FULL = 0.9
 
 
 def passed_over(model: TableModel) -> dict[str, Any]:
@@ -20,7 +23,7 @@ def passed_over(model: TableModel) -> dict[str, Any]:
         "skipped": dict(progress.skipped),
         "missing": dict(progress.odd.missing),
         "unreadable": dict(progress.odd.unreadable),
-        "names_without_a_slot": dict(progress.odd.unseen),
+        "new_names": dict(progress.odd.unseen),
         "columns_not_in_the_schema": dict(progress.strangers),
         "classes_first_seen_later": dict(progress.late_classes),
         "ignored": {
@@ -42,6 +45,7 @@ def summary(model: TableModel) -> dict[str, Any]:
         "samples_held": len(memory),
         "memory_bytes": memory.store.nbytes,
         "budget_bytes": memory.budget.nbytes,
+        "room": room(memory.store, memory.budget.nbytes),
         "passed_over": passed_over(model),
     }
 
@@ -64,9 +68,14 @@ def overall(model: TableModel) -> dict[str, Any]:
 
 def inspection(model: TableModel) -> dict[str, Any]:
     """What a model remembers, listens to and doubts."""
+    return {**remembered(model), "strongest_features": strongest(model)}
+
+
+def remembered(model: TableModel) -> dict[str, Any]:
+    """The same without what takes time to find out: a few milliseconds in the place of some hundreds."""
     learner = model.classifier.learner_
     store = learner.memory.store
-    parts = {**learner.bytes_by_part, "scores": model.scores_.account.nbytes}
+    parts = dict(model.classifier.model_)
     parts["rows whose labels are not known yet"] = sum(batch.nbytes for batch in model.waiting)
     held = np.bincount(store.labels.astype(np.int64), minlength=len(model.classes))
     progress = model.progress
@@ -89,9 +98,21 @@ def inspection(model: TableModel) -> dict[str, Any]:
         "accuracy_over_time": [
             {"rows": point["row"], "accuracy": point["accuracy"]} for point in model.scores_.over_time
         ],
-        "strongest_features": strongest(model),
+        "taken": model.schema.taken,
+        "words": {name: words.strongest(STRONGEST) for name, words in model.encoder.words.items()},
         "read": {name: {"place": mark.place, "records": mark.records} for name, mark in progress.marks.items()},
     }
+
+
+def room(store: SampleStore, budget: int) -> str:
+    """Why a memory that was full takes fewer bytes than it may, if that is so."""
+    if store.code is None or not len(store) or store.nbytes > NEARLY_FULL * budget:
+        return ""
+    more = int((budget - store.nbytes) * len(store) / store.nbytes)
+    return (
+        f"the memory was written anew in a shorter code, {store.nbytes / len(store):.0f} bytes a sample: "
+        f"there is room for about {more:,} more"
+    )
 
 
 def drift(model: TableModel) -> float | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
@@ -14,27 +14,27 @@ from numpy.typing import NDArray
 
 from smartcl.account.doubted import Doubts
 from smartcl.account.named_scores import NamedScores
+from smartcl.columns.column_schema import TEXT, ColumnSchema
+from smartcl.columns.hashing import words_of
+from smartcl.columns.recognise import listed
+from smartcl.columns.records import Records
+from smartcl.columns.row_encoder import EncodedRows, Odd, Parsed, RowEncoder, TableRows
+from smartcl.columns.values import name_of
 from smartcl.data.batch import Rows
 from smartcl.estimator import SmartClassifier
 from smartcl.estimator_input import Given, Said
 from smartcl.files.ages import Ages
 from smartcl.files.answered_rows import AnsweredRows
-from smartcl.files.columns import ColumnSchema
-from smartcl.files.encoder import Encoder, Odd
+from smartcl.files.blocks import Block
 from smartcl.files.moved import what_moved
 from smartcl.files.plain_table import PlainTable
 from smartcl.files.progress import Progress
-from smartcl.files.recognise import listed
-from smartcl.files.records import Block, Records
-from smartcl.files.renewal import Renewal
 from smartcl.files.row_explanations import Explanation, each_row, explained, usual_values
 from smartcl.files.sources import Source, source_of
 from smartcl.files.steps import Step
 from smartcl.files.threshold import Threshold
 from smartcl.learners.ensemble.ensemble import Ensemble
 from smartcl.learners.ids import ids_of
-from smartcl.memory.export import Names, export, stored_rows
-from smartcl.memory.store import SampleStore
 from smartcl.saved import Saved
 
 #: Under this name the folder holds what a table's model has beside a classifier.
@@ -63,15 +63,20 @@ class Answered:
         return [self.classes[place] for place in places]
 
 
+#: Words of a text that are left out in turn to explain an answer: a prediction for each.
+MOST_WORDS = 50
+
+
 @dataclass
 class TableModel:
     """Learns rows of a table and predicts the label of others; ``smartcl.train_stream`` makes one.
 
-    ``classifier`` is the ``SmartClassifier`` that learns features, ``encoder`` makes them of columns.
+    ``classifier`` is the ``SmartClassifier`` that learns rows, and encodes them too; ``start`` is the encoder to begin
+    with. Beside it stands how far files were read, and how good the answers were on the way.
     """
 
     classifier: SmartClassifier
-    encoder: Encoder
+    start: RowEncoder
     progress: Progress = field(default_factory=Progress)
     ages: Ages = field(default_factory=Ages)
     #: A row's label is known when so many rows have been answered, itself included; 0: when its batch has been.
@@ -80,6 +85,13 @@ class TableModel:
     waiting: tuple[AnsweredRows, ...] = ()
     #: Batches that were given to the learner, which answers them when a whole batch has come.
     _unanswered: tuple[AnsweredRows, ...] = field(default=(), repr=False, compare=False)
+
+    @property
+    def encoder(self) -> RowEncoder:
+        """What makes rows of numbers, with all that was learned of names and words."""
+        begun = self.classifier.__sklearn_is_fitted__()
+        found = self.classifier.columns_ if begun else None
+        return self.start if found is None else found
 
     @property
     def schema(self) -> ColumnSchema:
@@ -110,9 +122,9 @@ class TableModel:
         self.progress.pass_over(step)
         if not len(rows):
             return []
-        x = self.encoder.encode(rows, odd)
+        made = self.encoder.encoded(rows, odd, sum(map(len, self.waiting)))
         self.progress.odd.add(odd)
-        self.waiting = (*self.waiting, self._answered(x, [str(label) for label in rows.labels], rows.ids))
+        self.waiting = (*self.waiting, self._answered(made, [str(label) for label in rows.labels], rows.ids))
         learned: list[AnsweredRows] = []
         while sum(map(len, self.waiting)) >= max(1, self.delay):
             first, *others = self.waiting
@@ -131,13 +143,13 @@ class TableModel:
         self.classifier.flush()
         return learned + self._noted(batches, changes, 0)
 
-    def _answered(self, x: Rows, labels: list[str], ids: Sequence[Any] | None) -> AnsweredRows:
+    def _answered(self, made: EncodedRows, labels: list[str], ids: Sequence[Any] | None) -> AnsweredRows:
         """The rows with the answers of now, where the learner does not give them itself as it learns."""
         first = self.progress.rows + sum(map(len, self.waiting))
         if not self.classifier.__sklearn_is_fitted__():
-            return AnsweredRows(x, labels, ids, first, None)
-        said = None if self._answers_itself else self.classifier.predict_proba(as_given(x))
-        return AnsweredRows(x, labels, ids, first, said, self.classifier.scores_.account.guesses)
+            return AnsweredRows(made, labels, ids, first, None)
+        said = None if self._answers_itself else self.classifier.predict_proba(TableRows(None, self.encoder, made))
+        return AnsweredRows(made, labels, ids, first, said, self.classifier.scores_.account.guesses)
 
     def _learned(self, batch: AnsweredRows) -> list[AnsweredRows]:
         """Learn a batch; what was answered to it, and to rows before it that waited for a whole batch."""
@@ -148,7 +160,7 @@ class TableModel:
         said = None if answers_itself else Said(batch.probabilities, batch.guesses)
         learner = self.classifier.learner_ if begun else None
         batches, changes = (0, 0) if learner is None else (learner.batches, len(getattr(learner, "changes", ())))
-        self.classifier._taught(as_given(batch.x), Given(labels, ids=batch.ids, said=said))
+        self.classifier._taught(TableRows(None, self.encoder, batch.made), Given(labels, ids=batch.ids, said=said))
         progress.late_classes.update(dict.fromkeys(late, progress.rows))
         progress.rows += len(batch)
         if answers_itself:
@@ -184,41 +196,51 @@ class TableModel:
         """Whether the learner answers rows as it learns them, and nothing waits in between."""
         return not self.delay and isinstance(self.classifier.learner_, Ensemble)
 
+    def rows(self, parsed: Parsed, odd: Odd | None = None, after: int = 0) -> TableRows:
+        """Rows as the classifier takes them, encoded by what is known today; what was odd about them is counted.
+
+        ``after`` is the number of rows before them whose labels are not known.
+        """
+        encoder = self.encoder
+        return TableRows(parsed, encoder, encoder.encoded(parsed, odd, after))
+
+    def learn_one(self, x: Mapping[Any, Any], y: Any) -> None:
+        """Learn one row, a dict of raw columns; labels of a table are texts."""
+        label = name_of(y)
+        if label is None:
+            raise ValueError(f"a row to learn must have a label, got {y!r}")
+        made = self.encoder.row(x)
+        self._learned(AnsweredRows(made, [label], None, self.progress.rows, None))
+
+    def predict_proba_one(self, x: Mapping[Any, Any]) -> dict[str, float]:
+        """The probability of each class for one row, a dict of raw columns; none before the first row was learned."""
+        return self.classifier.predict_proba_one(x)
+
+    def predict_one(self, x: Mapping[Any, Any]) -> str | None:
+        """The most likely label of one row; None before the first row was learned."""
+        found: str | None = self.classifier.predict_one(x)
+        return found
+
     def forget(self, ids: list[str], retrain_from_memory: bool = False) -> int:
         """Forget samples by their ids, as ``SmartClassifier.forget``; how old the others are is not known any more.
 
-        Words and names that no sample left has are forgotten too. With ``retrain_from_memory`` so are fill values and
-        categories, and the counts of rows and of right predictions begin anew.
+        With ``retrain_from_memory`` the counts of rows and of right predictions begin anew.
         """
-        renewal: Renewal | None = None
-
-        def renewed(store: SampleStore) -> Callable[[Rows], Rows]:
-            nonlocal renewal
-            renewal = Renewal.of(self.encoder, stored_rows(store, np.arange(len(store))))
-            return renewal.rows
-
-        count = self.classifier._forget(ids, retrain_from_memory, renewed)
+        count = self.classifier.forget(ids, retrain_from_memory)
         gone = set(ids_of(ids).tolist())
         waiting = tuple(batch for each in self.waiting if len(batch := each.without(gone)))
         count += sum(map(len, self.waiting)) - sum(map(len, waiting))
         self.waiting = waiting
         if count or retrain_from_memory:
             self.ages = Ages(held=None)
-        if renewal is not None:
+        if retrain_from_memory:
             held = len(self.classifier.memory_) + self.classifier.learner_.waiting
-            self.encoder, self.progress = renewal.after, self.progress.begun_anew(held)
-        elif count and self.schema.sparse:
-            store, unlearned = self.classifier.memory_.store, self.classifier.memory_.waiting
-            known = [store.gather(np.arange(len(store)), missing=False).x, *(batch.x for batch in self.waiting)]
-            known += [] if unlearned is None else [unlearned.x]
-            used = [rows.indices for rows in known if not isinstance(rows, torch.Tensor)]
-            self.encoder.book.keep(np.unique(np.concatenate(used)).tolist() if used else [])
+            self.progress = self.progress.begun_anew(held)
         return count
 
     def export(self, path: str | os.PathLike[str] | None = None) -> Any:
-        """What is remembered, as ``memory_.export``, with features by the names of their columns and words."""
-        names = EncodedNames(self.classifier.classes_, encoder=self.encoder)
-        return export(self.classifier.memory_.store, names, path)
+        """What is remembered, as ``memory_.export``, with features by the names of their columns."""
+        return self.classifier.memory_.export(path)
 
     def answers(self, source: Source | Any, odd: Odd | None = None, keep: Sequence[str] = ()) -> Iterator[Answered]:
         """The model's answers to all rows of a source, block by block; it learns nothing.
@@ -227,9 +249,11 @@ class TableModel:
         """
         given = source if hasattr(source, "blocks") else source_of(source, self.schema.label, PREDICT_ROWS)
         checked: set[str] = set()
+        after = 0
         for block in given.blocks({}):
-            answered = self.answer(block, Odd() if odd is None else odd, block.input not in checked, keep)
+            answered = self.answer(block, Odd() if odd is None else odd, block.input not in checked, keep, after)
             checked.add(block.input)
+            after += len(answered.labels)
             yield answered
 
     def explanations(
@@ -246,17 +270,43 @@ class TableModel:
         for block in given.blocks({}):
             records = block.parse({**self.schema.wanted, **dict.fromkeys(groups, False)})
             rows = self.encoder.parse(records)
-            for row, x in enumerate(each_row(self.encoder.encode(rows, Odd()))):
+            for row, x in enumerate(each_row(self.encoder.encode(rows))):
                 known = passed + int(records.at[row]) + 1 if rows.ids is None else rows.ids[row]
                 if wanted is not None and str(known) not in wanted:
                     continue
-                found = explained(self.classifier.predict_proba, x, groups, usual, self.classes, self.encoder.name)
+                words = self._without_words(rows.take(slice(row, row + 1)))
+                columns = {name: features for name, features in groups.items() if not words or name not in words[2]}
+                found = explained(
+                    self._answers, x, columns, usual, self.classes, self.encoder.name, words and words[:2]
+                )
                 values = {name: f"{name} = {records.columns[name][row]}" for name in groups if name in records.columns}
                 yield known, replace(found, parts=[(values.get(part, part), raises) for part, raises in found.parts])
             passed += records.count
 
-    def answer(self, block: Block, odd: Odd, first: bool, keep: Sequence[str] = ()) -> Answered:
-        """The model's answers to the rows of one block, perhaps the first of its input."""
+    def _without_words(self, row: Parsed) -> tuple[list[str], Rows, list[str]] | None:
+        """The row without each of the words of its texts: what is left out, the rows, and the columns; None for none.
+
+        The first ``MOST_WORDS`` different words of a text are left out, one at a time.
+        """
+        texts = [column.name for column in self.schema.of_kind(TEXT)] if not self.schema.sparse else []
+        words = {name: words_of(str(row.names[name][0] or "")) for name in texts}
+        asked = [(name, word) for name in texts for word in list(dict.fromkeys(words[name]))[:MOST_WORDS]]
+        if not asked:
+            return None
+        index = np.zeros(len(asked), np.int64)
+        changed = row.take(index)
+        names = {name: list(values) for name, values in changed.names.items()}
+        for place, (name, word) in enumerate(asked):
+            names[name][place] = " ".join(each for each in words[name] if each != word)
+        return [f"{name}: {word}" for name, word in asked], self.encoder.encode(replace(changed, names=names)), texts
+
+    def _answers(self, x: Any) -> NDArray[np.float64]:
+        """The probabilities of encoded rows."""
+        rows = torch.from_numpy(x) if isinstance(x, np.ndarray) else x
+        return self.classifier.predict_proba(TableRows(None, self.encoder, EncodedRows(rows, {}, {}, {})))
+
+    def answer(self, block: Block, odd: Odd, first: bool, keep: Sequence[str] = (), after: int = 0) -> Answered:
+        """The model's answers to the rows of one block, perhaps the first of its input, ``after`` others."""
         records = block.parse({**self.schema.wanted, **dict.fromkeys(keep, False)})
         if first:
             self.encoder.check_columns(block.input, records)
@@ -266,8 +316,8 @@ class TableModel:
         rows = self.encoder.parse(records)
         found = [np.zeros((0, len(self.classes)))]
         for begin in range(0, len(rows), PREDICT_ROWS):
-            x = self.encoder.encode(rows.take(slice(begin, begin + PREDICT_ROWS)), odd)
-            found.append(self.classifier.predict_proba(as_given(x)))
+            table = self.rows(rows.take(slice(begin, begin + PREDICT_ROWS)), odd, after + begin)
+            found.append(self.classifier.predict_proba(table))
         ids = None if self.schema.id is None else list(records.columns.get(self.schema.id, [None] * len(rows)))
         kept = {name: list(records.columns.get(name, [None] * len(rows))) for name in keep}
         return Answered(records, list(rows.labels), ids, kept, self.classes, np.concatenate(found))
@@ -282,23 +332,25 @@ class TableModel:
 
     def to_torch(self) -> PlainTable:
         """A plain PyTorch module from numbers, NaN where missing, to probabilities; for tables of numbers."""
-        return PlainTable(self.schema, self.classifier.to_torch())
+        return PlainTable(self.encoder, self.classifier.network_alone())
 
     def to_onnx(self, path: str | os.PathLike[str]) -> None:
         """The same as an ONNX file; classes and columns stand in its metadata."""
         self.to_torch().save_onnx(path, self.classes)
 
-    def save(self, folder: str | os.PathLike[str], only: bool = False) -> None:
-        """Write all that the future depends on, atomically; the state before is kept beside it unless ``only``."""
+    def save(self, folder: str | os.PathLike[str], only: bool = False, beside: Mapping[str, Any] | None = None) -> None:
+        """Write all that the future depends on, atomically; the state before is kept beside it unless ``only``.
+
+        ``beside`` are what others keep in the same folder, by name; what they kept there before stays otherwise.
+        """
         state = {
-            "schema": self.schema.as_dict(),
-            "encoder": self.encoder.state_dict(),
             "progress": self.progress.state_dict(),
             "ages": self.ages.state_dict(),
             "delay": self.delay,
             "waiting": [batch.state_dict() for batch in self.waiting],
         }
-        self.classifier._save_with(folder, {PART: state}, only)
+        companions = {**self.classifier._companions, **(beside or {}), PART: state}
+        self.classifier._save_with(folder, companions, only)
 
     @classmethod
     def load(cls, folder: str | os.PathLike[str], trust: Sequence[str] | str = ()) -> TableModel:
@@ -312,29 +364,14 @@ class TableModel:
             raise ValueError(f"the model in {folder} was not trained on the columns of a table")
         try:
             saved = Saved(companions, "state.companions").part(PART)
-            encoder = Encoder(ColumnSchema.from_state(saved.part("schema")))
-            encoder.load_state_dict(saved.part("encoder"))
-            if encoder.schema.n_features != classifier.n_features_in_:
-                saved.refuse("schema", f"must make {classifier.n_features_in_} features")
+            columns = classifier.columns_
+            if columns is None:
+                saved.refuse("progress", "must stand beside what is known of columns")
             progress = Progress.from_state(saved.part("progress"))
             ages = Ages.from_state(saved.part("ages"), len(classifier.memory_))
-            width, classes = classifier.n_features_in_, len(classifier.classes_)
-            waiting = tuple(AnsweredRows.from_state(part, width, classes) for part in saved.parts("waiting"))
-            return cls(classifier, encoder, progress, ages, saved.whole("delay", 0), waiting)
+            waiting = tuple(
+                AnsweredRows.from_state(part, columns, len(classifier.classes_)) for part in saved.parts("waiting")
+            )
+            return cls(classifier, columns, progress, ages, saved.whole("delay", 0), waiting)
         except ValueError as error:
             raise ValueError(f"{folder}: {error}") from None
-
-
-@dataclass(frozen=True)
-class EncodedNames(Names):
-    """What the features of an encoder are called."""
-
-    encoder: Encoder = field(kw_only=True)
-
-    def feature(self, number: int) -> str:
-        return self.encoder.name(number)
-
-
-def as_given(x: Rows) -> Any:
-    """Rows as an estimator takes them."""
-    return x.numpy() if hasattr(x, "numpy") else x

@@ -11,16 +11,19 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, TypeVar
 
+from smartcl.columns.column_schema import ColumnSchema
+from smartcl.columns.determines import Leak, leaks, warn_of, with_leaks
+from smartcl.columns.hashed_width import USUAL_WIDTH
+from smartcl.columns.recognise import FIRST_ROWS, Told, recognised
+from smartcl.columns.records import Records
+from smartcl.columns.row_encoder import RowEncoder
+from smartcl.columns.values import name_of
 from smartcl.estimator import SmartClassifier
 from smartcl.files.answered_rows import AnsweredRows
+from smartcl.files.blocks import Block, Mark
 from smartcl.files.byte_streams import Beginning, is_pipe
-from smartcl.files.columns import ColumnSchema
-from smartcl.files.encoder import Encoder
 from smartcl.files.file_source import FileSource
-from smartcl.files.hashed_width import USUAL_WIDTH
 from smartcl.files.outputs import check_writable
-from smartcl.files.recognise import Told, recognised
-from smartcl.files.records import Block, Mark
 from smartcl.files.sources import Source, source_of
 from smartcl.files.steps import NO_LABEL, first_rows, steps
 from smartcl.files.table_model import TableModel
@@ -28,13 +31,14 @@ from smartcl.persistence import INDEX, only_trainer, path_of, write_file
 
 T = TypeVar("T")
 
-#: By so many rows the columns are recognised, or by fewer where one waits for rows.
-FIRST_ROWS, FIRST_FOLLOWED = 1000, 50
+#: By so many rows the columns are recognised where one waits for rows.
+FIRST_FOLLOWED = 50
 #: The schema, to be read and to be given with ``--schema``; what counts is the copy in the model itself.
 SCHEMA = "schema.json"
 
 #: Called after every batch; the answer ``True`` ends the training there.
 Watch = Callable[[TableModel], bool]
+ToldColumns = Callable[[ColumnSchema, Records, Sequence[Leak]], None]
 
 #: Called with the rows that were just learned, and what was answered to them before.
 Heard = Callable[[TableModel, list[AnsweredRows]], None]
@@ -76,6 +80,8 @@ class Training:
     #: After how many rows a label is known; None: as the model has it, which is when its batch was answered.
     delay: int | None = None
     heard: Heard = lambda model, learned: None
+    #: Is told what the columns were taken for, by which rows, and which of them nearly determine the label.
+    told_columns: ToldColumns = lambda schema, records, found: warn_of(found)
     #: Whether the next rows are being waited for, and nothing is lost by an interrupt.
     waits: bool = False
 
@@ -123,13 +129,19 @@ class Training:
             return self.source.blocks(self._marks(self.model))
         blocks = self.source.blocks({})
         first: list[Block] = []
+        records = Records.of({})
         if self.schema is None:
-            follow = isinstance(self.source, FileSource) and self.source.follow
+            follow = getattr(self.source, "follow", False)
             first, records = first_rows(blocks, FIRST_FOLLOWED if follow else FIRST_ROWS)
             if not len(records.at):
                 raise ValueError(f"there are no rows to learn in {', '.join(self.source.inputs)}")
             self.schema = recognised(records, self.told)
-        self.model = TableModel(self.classifier, Encoder(self.schema))
+            found = leaks(self.schema, records, list(map(name_of, records.columns[self.schema.label])))
+            self.schema = with_leaks(self.schema, found)
+            self.told_columns(self.schema, records, found)
+        encoder = RowEncoder(self.schema)
+        encoder.take_names(records)
+        self.model = TableModel(self.classifier, encoder)
         self._note_beginnings(self.model)
         return chain(first, blocks)
 

@@ -31,7 +31,7 @@ def _method(place: str, its_settings: Settable, citation: str, task_aware: bool 
 OURS: dict[str, Method] = {
     "adaptive": _method("adaptive:adaptive", settings.AdaptiveSettings(), SMART),
     "smart": _method("smart:smart", settings.SmartSettings(), SMART),
-    "smart-quick": _method("smart:smart", settings.QuickSettings(), SMART),
+    "smart-quick": _method("smart:smart_quick", settings.QuickSettings(), SMART),
     "smart-paper": _method("smart:smart_paper", settings.SmartPaperSettings(), SMART),
     "er": _method("replay:er", settings.ReplaySettings(), "Chaudhry et al. 2019"),
     "gss-greedy": _method("replay:gss_greedy", settings.AlternatingSettings(), GSS),

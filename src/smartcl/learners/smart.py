@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from smartcl.data.spec import InputSpec
 from smartcl.learners.learner import Learner
-from smartcl.learners.method_settings import SmartPaperSettings, SmartSettings, SmartTraining
+from smartcl.learners.method_settings import QuickSettings, SmartPaperSettings, SmartSettings, SmartTraining
 from smartcl.learners.sceptic import Sceptic
 from smartcl.regularizers.group_lasso import GroupLasso
 from smartcl.regularizers.ncc import NCC
@@ -24,8 +24,13 @@ def objective(settings: SmartTraining) -> list[Regularizer]:
 
 
 def smart(spec: InputSpec, memory: str | int, settings: SmartSettings, seed: int = 0) -> Learner:
-    """Our best: a schematic memory with exact zeros that drops doubtful labels, a joint step, averaged weights."""
+    """One network by steps: a schematic memory with exact zeros that drops doubtful labels, averaged weights."""
     return schematic(Sceptic, spec, memory, settings, seed)
+
+
+def smart_quick(spec: InputSpec, memory: str | int, settings: QuickSettings, seed: int = 0) -> Learner:
+    """``smart`` with fewer steps on a smaller network: several times as fast, and a little less right."""
+    return smart(spec, memory, settings, seed)
 
 
 def schematic(

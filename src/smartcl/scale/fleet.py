@@ -9,7 +9,6 @@ import json
 import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from copy import deepcopy
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
@@ -19,19 +18,19 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
+from smartcl.columns.column_schema import ColumnSchema
+from smartcl.columns.hashed_width import USUAL_WIDTH
+from smartcl.columns.recognise import FIRST_ROWS, Told, recognised
+from smartcl.columns.records import Records
+from smartcl.columns.row_encoder import Odd, Parsed, RowEncoder
+from smartcl.columns.values import name_of
 from smartcl.estimator import SmartClassifier
 from smartcl.files.ages import Ages
-from smartcl.files.columns import ColumnSchema
-from smartcl.files.encoder import Encoder, Odd, Parsed
-from smartcl.files.hashed_width import USUAL_WIDTH
+from smartcl.files.blocks import Mark
 from smartcl.files.progress import Progress
-from smartcl.files.recognise import Told, recognised
-from smartcl.files.records import Mark, Records
 from smartcl.files.sources import Source, source_of
 from smartcl.files.steps import NO_LABEL, Step, first_rows, steps
-from smartcl.files.table_model import PREDICT_ROWS, Answered, TableModel, as_given
-from smartcl.files.training import FIRST_ROWS
-from smartcl.files.values import name_of
+from smartcl.files.table_model import PREDICT_ROWS, Answered, TableModel
 from smartcl.persistence import only_trainer, write_file
 from smartcl.saved import Saved
 from smartcl.scale.merging import shard_of
@@ -69,7 +68,7 @@ class Crew:
                 classifier = shard_of(self._base.classifier, seed, holds_frame=False)  # its scale may become another
                 classifier.begin_scores()
                 progress, ages = Progress(self._base.progress.rows), Ages(held=None)
-                self._models[key] = TableModel(classifier, deepcopy(self._base.encoder), progress, ages)
+                self._models[key] = TableModel(classifier, self._base.encoder, progress, ages)
             self._models[key].learn(Step(own))
 
     def answer(self, rows: Keyed) -> dict[str, tuple[list[str], NDArray[np.float64]]]:
@@ -77,8 +76,7 @@ class Crew:
         found = {}
         for key, own in rows.items():
             model = self._models[key]
-            x = as_given(model.encoder.encode(own, Odd()))
-            found[key] = (model.classes, model.classifier.predict_proba(x))
+            found[key] = (model.classes, model.classifier.predict_proba(model.rows(own)))
         return found
 
     def save(self, folder: str) -> None:
@@ -246,8 +244,8 @@ class Fleet:
         place = {name: column for column, name in enumerate(self.classes)}
         found = self._call("answer", {key: parsed.take(np.array(at)) for key, at in parts.items() if key})
         if "" in parts:
-            x = as_given(self.base.encoder.encode(parsed.take(np.array(parts[""])), odd))
-            found[""] = (self.base.classes, self.base.classifier.predict_proba(x))
+            others = self.base.rows(parsed.take(np.array(parts[""])), odd)
+            found[""] = (self.base.classes, self.base.classifier.predict_proba(others))
         for key, (classes, probabilities) in found.items():
             shares[np.ix_(parts[key], [place[name] for name in classes])] = probabilities
         ids = None if self.schema.id is None else list(records.columns.get(self.schema.id, [None] * len(parsed)))
@@ -343,7 +341,7 @@ def train_fleet(
         return fleet
     classifier = SmartClassifier(memory, **settings)
     given = source if hasattr(source, "blocks") else source_of(source, label or "label", classifier.batch_size)
-    blocks = given.blocks({})
+    blocks, records = given.blocks({}), None
     if schema is None:
         first, records = first_rows(blocks, FIRST_ROWS)
         if not len(records.at):
@@ -352,7 +350,10 @@ def train_fleet(
             raise ValueError(f"per must be a column: there is no {per!r} among {', '.join(records.columns)}")
         schema = recognised(records, Told(label or "label", id, columns or {}, width))
         blocks = chain(first, blocks)
-    base = TableModel(classifier, Encoder(schema))
+    encoder = RowEncoder(schema)
+    if records is not None:
+        encoder.take_names(records)
+    base = TableModel(classifier, encoder)
     for step in islice(steps(blocks, base.encoder, classifier.batch_size), -(-base_rows // classifier.batch_size)):
         base.learn(step)
     if not base.progress.rows:

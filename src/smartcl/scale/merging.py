@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smartcl.account.account import Account
+from smartcl.columns.joined_encoders import Knowing, check_same_columns, joined_encoders
+from smartcl.columns.row_encoder import RowEncoder
 from smartcl.data.batch import Ints
 from smartcl.estimator import SmartClassifier
 from smartcl.estimator_input import class_weight_asked
@@ -83,7 +85,10 @@ def merge_classifiers(
     )
     learner.become(whole)
     account = _account([(1, model) for model in given] + ([] if start is None else [(1 - len(given), start)]), names)
-    own = replace(fitted, learner=learner, names=names, built=built, companions={}, account=account)
+    shares = _shares(learners, start)
+    known = [(1, share, model) for share, model in zip(shares, given, strict=True)]
+    columns = _columns(known + ([] if start is None else [(1 - len(given), 0.0, start)]))
+    own = replace(fitted, learner=learner, names=names, built=built, companions={}, account=account, columns=columns)
     return _around(given[0], own, size)
 
 
@@ -111,7 +116,22 @@ def subtract_classifier(
     learner.class_weight = own.class_weight
     learner.become(made)
     account = _account([(1, whole), (-1, gone), *([] if start is None else [(1, start)])], fitted.names)
-    return _around(whole, replace(fitted, learner=learner, companions={}, account=account), whole.memory)
+    columns = _columns([(1, 1.0, whole), (-1, 0.0, gone), *([] if start is None else [(1, 0.0, start)])])
+    left = replace(fitted, learner=learner, companions={}, account=account, columns=columns)
+    return _around(whole, left, whole.memory)
+
+
+def _shares(learners: Sequence[Ensemble], base: SmartClassifier | None) -> list[float]:
+    """The share of each learner of the rows that are new."""
+    before = 0 if base is None else _learner(base).counts.total
+    new = [own.counts.total - before for own in learners]
+    return [rows / sum(new) if sum(new) else 1 / len(new) for rows in new]
+
+
+def _columns(parts: Sequence[tuple[int, float, SmartClassifier]]) -> RowEncoder | None:
+    """What all know of the columns of their table; None for models of arrays."""
+    known = [Knowing(times, share, columns) for times, share, model in parts if (columns := model._fitted.columns)]
+    return joined_encoders(known) if known else None
 
 
 def _account(parts: Sequence[tuple[int, SmartClassifier]], names: Labels) -> Account:
@@ -147,7 +167,16 @@ def shard_of(base: SmartClassifier, seed: int | Sequence[int], holds_frame: bool
     learner = _learner(shard)
     learner.rng.bit_generator.state = np.random.default_rng(seed).bit_generator.state
     learner.holds_frame = holds_frame
+    if holds_frame:
+        hold_names(shard)
     return shard
+
+
+def hold_names(model: SmartClassifier) -> None:
+    """Give no feature of its own to a name that comes from here on: another shard would give it to another name."""
+    columns = model._fitted.columns
+    for own in () if columns is None else columns.own.values():
+        own.takes_names = False
 
 
 def check_mergeable(model: SmartClassifier) -> None:
@@ -185,6 +214,8 @@ def _learner(model: SmartClassifier) -> Ensemble:
 def _check_alike(first: SmartClassifier, other: SmartClassifier, name: str) -> None:
     """Refuse a model whose rows or settings are others, with what is other."""
     one, two = first._fitted, other._fitted
+    if one.columns is not None and two.columns is not None:
+        check_same_columns(one.columns.schema, two.columns.schema)
     mine, theirs = one.built.spec, two.built.spec
     kinds = [
         *((each, getattr(mine, each), getattr(theirs, each)) for each in ("n_features", "dtype", "sparse", "shape")),
@@ -195,11 +226,19 @@ def _check_alike(first: SmartClassifier, other: SmartClassifier, name: str) -> N
         ("sample_weight", _learner(first).weighted, _learner(other).weighted),
         ("ids", _learner(first).keeps_ids, _learner(other).keeps_ids),
         ("feature names", _feature_names(first), _feature_names(other)),
+        ("kind of rows", _kind(one), _kind(two)),
     ]
     for what, here, there in kinds:
         if here != there:
             raise ValueError(f"{name} cannot be merged: its {what} is {shown(there)}, that of the first {shown(here)}")
     check_family(two.names, one.names, "the classes of the first model do")
+
+
+def _kind(fitted: Fitted) -> str:
+    """Tables, arrays, or arrays with gaps that are filled in."""
+    if fitted.columns is not None:
+        return "rows of a table"
+    return "arrays" if fitted.gaps is None else f"arrays with gaps, filled with {shown(fitted.gaps.state_dict())}"
 
 
 def _feature_names(model: SmartClassifier) -> list[str] | None:

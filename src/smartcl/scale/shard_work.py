@@ -11,12 +11,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from smartcl.columns.recognise import Told
 from smartcl.files.file_source import FileSource
-from smartcl.files.recognise import Told
 from smartcl.files.table_model import TableModel
 from smartcl.files.training import Checkpoints, Training
 from smartcl.persistence import INDEX
-from smartcl.scale.merging import shard_of
+from smartcl.scale.merging import hold_names, shard_of
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ def work(task: ShardTask) -> ShardDone:
         model = TableModel.load(folder, task.trust)
     else:
         model = replace(base, classifier=shard_of(base.classifier, task.seed))
-    model.encoder.takes_names = False
+    hold_names(model.classifier)
     reached = False
 
     def watch(learned: TableModel) -> bool:

@@ -18,16 +18,16 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from smartcl.columns.column_schema import ColumnSchema
+from smartcl.columns.hashed_width import USUAL_WIDTH
+from smartcl.columns.recognise import FIRST_ROWS, Told, recognised
+from smartcl.columns.row_encoder import RowEncoder
 from smartcl.estimator import SmartClassifier
 from smartcl.files.byte_streams import is_pipe
-from smartcl.files.columns import ColumnSchema
-from smartcl.files.encoder import Encoder
 from smartcl.files.file_source import FileSource
-from smartcl.files.hashed_width import USUAL_WIDTH
-from smartcl.files.recognise import Told, recognised
 from smartcl.files.steps import first_rows, steps
 from smartcl.files.table_model import TableModel
-from smartcl.files.training import FIRST_ROWS, SCHEMA, Watch, check_out
+from smartcl.files.training import SCHEMA, Watch, check_out
 from smartcl.persistence import only_trainer, write_file
 from smartcl.saved import Saved
 from smartcl.scale.merging import check_mergeable
@@ -212,7 +212,11 @@ def begun(source: FileSource, told: Told, classifier: SmartClassifier, schema: C
         if not len(records.at):
             raise ValueError(f"there are no rows to learn in {', '.join(source.inputs)}")
         schema = recognised(records, told)
-    model, size = TableModel(classifier, Encoder(schema)), classifier.batch_size
+        encoder = RowEncoder(schema)
+        encoder.take_names(records)
+    else:
+        encoder = RowEncoder(schema)
+    model, size = TableModel(classifier, encoder), classifier.batch_size
     batches = -(-BASE_ROWS // len(alone) // size)
     for each in alone:
         for step in islice(steps(each.blocks({}), model.encoder, size), batches):

@@ -14,15 +14,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from smartcl.columns.column_schema import ColumnSchema
+from smartcl.columns.recognise import FIRST_ROWS, Told, recognised
+from smartcl.columns.row_encoder import RowEncoder
 from smartcl.errors import extra
 from smartcl.estimator import SmartClassifier
-from smartcl.files.columns import ColumnSchema
-from smartcl.files.encoder import Encoder
-from smartcl.files.recognise import Told, recognised
 from smartcl.files.sources import FrameSource
 from smartcl.files.steps import first_rows, steps
 from smartcl.files.table_model import TableModel
-from smartcl.files.training import FIRST_ROWS
 from smartcl.persistence import INDEX, write_file
 from smartcl.scale.merging import shard_of
 from smartcl.scale.shards import BASE_ROWS
@@ -82,7 +81,7 @@ def shard_learner(base: bytes, number: int) -> Callable[[Iterable[Any]], Iterato
         place = 0 if task is None else int(task.partitionId())
         model = unpacked(base)
         before = model.progress.rows
-        model.classifier, model.encoder.takes_names = shard_of(model.classifier, [number, place]), False
+        model.classifier = shard_of(model.classifier, [number, place])
         for frame in frames:
             learn_frame(model, frame)
         model.catch_up()
@@ -116,7 +115,11 @@ def begun_with(frame: Any, told: Told, classifier: SmartClassifier, schema: Colu
     if schema is None:
         _, records = first_rows(FrameSource(frame).blocks({}), FIRST_ROWS)
         schema = recognised(records, told)
-    model = TableModel(classifier, Encoder(schema))
+        encoder = RowEncoder(schema)
+        encoder.take_names(records)
+    else:
+        encoder = RowEncoder(schema)
+    model = TableModel(classifier, encoder)
     learn_frame(model, frame)
     model.catch_up()
     return model

@@ -8,14 +8,12 @@ from copy import deepcopy
 from dataclasses import fields, replace
 from typing import TypeVar
 
+from smartcl.columns.row_encoder import Odd, RowEncoder
 from smartcl.estimator import SmartClassifier
 from smartcl.files.ages import Ages
-from smartcl.files.columns import Column, ColumnSchema
-from smartcl.files.encoder import Encoder, Odd
 from smartcl.files.progress import MOST_STRANGERS, Progress
 from smartcl.files.table_model import TableModel
 from smartcl.load_model import load
-from smartcl.saved import Saved
 from smartcl.scale.merging import merge_classifiers, subtract_classifier
 
 #: Folders that are loaded at a time, where models have a base: what was merged of some is merged with the others. Of a
@@ -79,12 +77,11 @@ def merge(
     if len(tables) < len(together):
         raise ValueError("models of tables and models of arrays cannot be merged: their rows are not the same features")
     own, begun = tables[: len(given)], tables[-1] if base is not None else None
-    encoder = _one_encoder([model.encoder for model in tables])
     classifier = merge_classifiers(
         [model.classifier for model in own], memory, None if begun is None else begun.classifier, in_turn, steps
     )
     progress = _added([model.progress for model in own], None if begun is None else begun.progress, len(own) - 1)
-    return TableModel(classifier, encoder, progress, Ages(held=None))
+    return TableModel(classifier, _encoder(classifier), progress, Ages(held=None))
 
 
 def subtract(
@@ -123,12 +120,11 @@ def subtract(
     tables: list[TableModel] = [each for each in (whole, gone) if not isinstance(each, SmartClassifier)]
     if len(tables) < 2 or isinstance(start, SmartClassifier):
         raise ValueError("a model of a table and a model of arrays have no rows in common: both must be of one kind")
-    encoder = _one_encoder([table.encoder for table in tables])
     own, other = (table.classifier for table in tables)
     classifier = subtract_classifier(own, other, None if start is None else start.classifier)
     kept = tables[0].progress
     progress = _added([kept, *([] if start is None else [start.progress])], tables[1].progress, 1)
-    return TableModel(classifier, encoder, replace(progress, marks=dict(kept.marks)), Ages(held=None))
+    return TableModel(classifier, _encoder(classifier), replace(progress, marks=dict(kept.marks)), Ages(held=None))
 
 
 def model_of(given: AnyModel, trust: Sequence[str] | str = ()) -> SmartClassifier | TableModel:
@@ -142,41 +138,12 @@ def model_of(given: AnyModel, trust: Sequence[str] | str = ()) -> SmartClassifie
     return model
 
 
-def _one_encoder(encoders: Sequence[Encoder]) -> Encoder:
-    """What all know of the columns, or the reason why they cannot be put together."""
-    first = encoders[0]
-    for other in encoders[1:]:
-        _check_same_columns(first.schema, other.schema)
-    whole = Encoder(first.schema)
-    whole.load_state_dict(Saved(deepcopy(first.state_dict())))
-    for other in encoders[1:]:
-        for column, slots in other.slots.items():
-            mine = whole.slots[column]
-            for name, slot in slots.items():
-                if mine.get(name, slot) != slot or (name not in mine and slot in mine.values()):
-                    raise ValueError(
-                        f"the names of the column {column!r} stand in other features in each model, {name!r} for one: "
-                        "let them go on from one base that has seen the names"
-                    )
-                mine[name] = slot
-        whole.book.take(other.book)
-    return whole
-
-
-def _check_same_columns(one: ColumnSchema, other: ColumnSchema) -> None:
-    mine, theirs = ({column.name: column for column in schema.columns} for schema in (one, other))
-    for name in sorted(mine.keys() | theirs.keys()):
-        if name not in mine or name not in theirs:
-            raise ValueError(f"the column {name!r} is not in all models: train each with the same --schema")
-        for part in fields(Column):
-            here, there = getattr(mine[name], part.name), getattr(theirs[name], part.name)
-            if here != there:
-                raise ValueError(
-                    f"the column {name!r} has another {part.name} in each model, {here!r} and {there!r}: "
-                    "let them go on from one base, or train each with the same --schema"
-                )
-    if one != other:
-        raise ValueError("the models differ in their schema: train each with the same --schema")
+def _encoder(classifier: SmartClassifier) -> RowEncoder:
+    """What the classifier knows of the columns of a table."""
+    found = classifier.columns_
+    if found is None:
+        raise ValueError("the models of a table must know its columns: these were trained on arrays")
+    return found
 
 
 def _added(parts: Sequence[Progress], less: Progress | None, times: int) -> Progress:

@@ -120,10 +120,10 @@ class Alert:
         usual = max(self.usual, RARE)
         excess = (errors - usual) / math.sqrt(max(usual * (1 - usual), RARE) / rows)
         if self.rows >= RECENT_ROWS / 2 and excess > 2 * SURE and errors >= 0.5:
-            return Alert(errors, last=rows, jumped=True)
+            return Alert(errors, last=float(rows), jumped=True)
         seen = self.rows + rows
         rate = rows / min(seen, RECENT_ROWS)
-        return Alert(self.usual + rate * (errors - self.usual), seen, self.since + self.last, last=rows)
+        return Alert(self.usual + rate * (errors - self.usual), seen, self.since + self.last, last=float(rows))
 
     def state_dict(self) -> dict[str, Any]:
         return asdict(self)
