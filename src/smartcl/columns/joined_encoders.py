@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smartcl.columns.column_schema import Column, ColumnSchema
-from smartcl.columns.name_rates import MOST_NAMES
+from smartcl.columns.name_rates import MOST_NAMES, WINDOW_ROWS
 from smartcl.columns.row_encoder import RowEncoder
 from smartcl.columns.word_rates import FIRST_SLOPE, NAMED_WORDS
 from smartcl.saved import Saved
@@ -94,7 +94,7 @@ def _rates(parts: Sequence[tuple[int, float, Mapping[str, Any]]]) -> dict[str, A
             known = keys[at] == state["keys"]
             np.add.at(count, at[known], times * state["count"][known])
     newest = np.sort(np.argsort(-last, kind="stable")[:MOST_NAMES])
-    count = np.maximum(count, 1.0).astype(np.float32)
+    count = count.clip(1.0, WINDOW_ROWS).astype(np.float32)
     return {"keys": keys[newest], "count": count[newest], "rate": rate[newest].clip(-1, 1), "last": last[newest]}
 
 
