@@ -113,7 +113,7 @@ def key_learner(base: bytes) -> Callable[[Any, Iterable[Any], Any], Iterator[Any
 def begun_with(frame: Any, told: Told, classifier: SmartClassifier, schema: ColumnSchema | None = None) -> TableModel:
     """A model that has learned the rows of a frame, and recognised their columns."""
     if schema is None:
-        _, records = first_rows(FrameSource(frame).blocks({}), FIRST_ROWS)
+        _, records = first_rows(FrameSource((frame,)).blocks({}), FIRST_ROWS)
         schema = recognised(records, told)
         encoder = RowEncoder(schema)
         encoder.take_names(records)
@@ -127,7 +127,7 @@ def begun_with(frame: Any, told: Told, classifier: SmartClassifier, schema: Colu
 
 def learn_frame(model: TableModel, frame: Any) -> None:
     """Learn the rows of a frame of pandas; where it was read from is Spark's business."""
-    for step in steps(FrameSource(frame).blocks({}), model.encoder, model.classifier.batch_size):
+    for step in steps(FrameSource((frame,)).blocks({}), model.encoder, model.classifier.batch_size):
         step.marks.clear()
         model.learn(step)
 
