@@ -4,8 +4,8 @@ Without names, all that are not long; ``all`` means the long ones too. Each runs
 thread, so that none warms or crowds another, and one that fails stops no other. Beside its figures the file has, under
 ``about``, when each benchmark was run, on what and how long; a figure that falls short of what was wanted says so.
 
-``tables`` and ``mixed`` take options after their names (``benchmarks/tables.py``). What such a run measures is added to
-the file.
+``tables``, ``mixed`` and ``shards`` take options after their names (``benchmarks/tables.py``,
+``benchmarks/shards.py``). What such a run measures is added to the file.
 ``attack`` takes some too (``benchmarks/attack/__main__.py``): such a run hunts for faults and writes no figures.
 """
 
@@ -36,7 +36,7 @@ NAMES = (
     *("reading", "own_loop", "own_network", "coders", "grading", "before"),
 )
 #: They take long, or need data that are fetched.
-LONG = ("doubts", "easy", "predicting", "again", "soak", "attack", "tables", "serve", "mixed")
+LONG = ("doubts", "easy", "predicting", "again", "soak", "attack", "tables", "serve", "mixed", "shards")
 #: They need the environment of ``make compat-env``.
 PEERS = ("peers", "avalanche_replay", "row_by_row")
 
@@ -52,8 +52,8 @@ def main() -> None:
         sys.exit(f"unknown benchmark {unknown[0]!r}: known are {', '.join(known)}, and all")
     if options and asked == ["attack"]:
         sys.exit(subprocess.run(command("attack", options), check=False, env=environment()).returncode)
-    if options and asked not in (["tables"], ["mixed"]):
-        sys.exit(f"unknown option {options[0]!r}: only tables, mixed and attack take options")
+    if options and asked not in (["tables"], ["mixed"], ["shards"]):
+        sys.exit(f"unknown option {options[0]!r}: only tables, mixed, shards and attack take options")
     failed = [name for name in chosen if not measured(name, options)]
     results = json.loads(PATH.read_text())
     # tables has printed a table of its own

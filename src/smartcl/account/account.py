@@ -5,6 +5,7 @@ It takes a fixed number of bytes however long the stream is: windows of rows are
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -132,6 +133,50 @@ class Account:
             windows=tuple(window.widened(classes) for window in self.windows),
             known=np.pad(self.known, (0, more)),
         )
+
+    def placed(self, at: Ints, classes: int) -> Account:
+        """With its classes at these places among ``classes``."""
+        held = classes if classes <= MOST_RANKED else 0
+        confusion, known = np.zeros((held, held), np.int64), np.zeros(classes, np.int64)
+        if held and len(self.confusion):
+            confusion[np.ix_(at, at)] = self.confusion
+        known[at] = self.known
+        total, windows = self.total.placed(at, classes), tuple(window.placed(at, classes) for window in self.windows)
+        newest = -1 if self.newest < 0 else int(at[self.newest])
+        return replace(self, total=total, confusion=confusion, windows=windows, known=known, newest=newest)
+
+    @classmethod
+    def combined(cls, parts: Sequence[tuple[int, Account]]) -> Account:
+        """Accounts of the same classes, each so many times: added, or with a negative number taken out again.
+
+        Over time, the windows of all parts are added one by one, as if their streams had gone on side by side.
+        """
+        span = max(part.span for _, part in parts)
+        wide = [(times, part._in_windows_of(span)) for times, part in parts]
+        count, rows = max(len(each) for _, each in wide), sum(times * part.rows for times, part in parts)
+        none = Tally.none(len(parts[0][1].known), WINDOW_BINS, MOST_WINDOW_RANKED)
+        added = [
+            Tally.combined([(1, none), *((times, each[place]) for times, each in wide if place < len(each))])
+            for place in range(count)
+        ]
+        span = max(1, -(-rows // max(1, count)))
+        wanted = -(-rows // span)
+        last = sum(added[wanted:], added[wanted - 1]) if wanted else none
+        return cls(
+            Tally.combined([(times, part.total) for times, part in parts]),
+            np.maximum(np.sum([times * part.confusion for times, part in parts], axis=0), 0),
+            rows,
+            (*added[: wanted - 1], last) if wanted else (),
+            span,
+            np.maximum(np.sum([times * part.known for times, part in parts], axis=0), 0),
+            max(parts, key=lambda each: (each[0], each[1].rows))[1].newest,
+        )
+
+    def _in_windows_of(self, span: int) -> list[Tally]:
+        """The windows, as many of them together as make one of ``span`` rows."""
+        together = max(1, span // self.span)
+        groups = [self.windows[first : first + together] for first in range(0, len(self.windows), together)]
+        return [sum(group[1:], group[0]) for group in groups]
 
     @property
     def last_tenth(self) -> Tally:

@@ -6,6 +6,7 @@ bytes however many rows come, and are as exact for rare classes, whose probabili
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
@@ -129,6 +130,22 @@ class Tally:
         if len(ranks):
             ranks[-more:, 1, 0] = self.n
         return replace(self, rows=rows, said=said, hits=hits, given=np.pad(self.given, (0, more)), ranks=ranks)
+
+    def placed(self, at: Ints, classes: int) -> Tally:
+        """With its classes at these places among ``classes``: to the rows so far, the others' probability was none."""
+        order = np.concatenate([at, np.setdiff1d(np.arange(classes), at)])
+        wide, back = self.widened(classes), np.argsort(order)
+        names = ("rows", "said", "hits", "given")
+        moved = {name: getattr(wide, name)[back] for name in names}
+        return replace(wide, **moved, ranks=wide.ranks[back] if len(wide.ranks) else wide.ranks)
+
+    @classmethod
+    def combined(cls, parts: Sequence[tuple[int, Tally]]) -> Tally:
+        """Each of the parts, of the same classes, so many times: added, or with a negative number taken out again."""
+        names = [field.name for field in fields(cls) if field.name != "most_ranked"]
+        sums = {name: sum(times * getattr(part, name) for times, part in parts) for name in names}
+        arrays = {name: np.maximum(value, 0) for name, value in sums.items() if isinstance(value, np.ndarray)}
+        return replace(parts[0][1], **{**sums, **arrays})
 
     @property
     def n(self) -> int:

@@ -20,7 +20,7 @@ from smartcl.cli.usage import UsageError
 #: Every command, a function of this name, and the module of ``cli`` that has it. The module has the arguments and their
 #: help, and is loaded in a moment; what the command works with is loaded when it is called (``cli/loading.py``).
 COMMANDS = {
-    **{name: name for name in ("demo", "doubts", "events", "evaluate", "explain", "forget", "inspect")},
+    **{name: name for name in ("demo", "doubts", "events", "evaluate", "explain", "forget", "inspect", "merge")},
     "methods": "list_methods",
     **{name: name for name in ("predict", "serve", "train", "watch", "run", "reproduce", "report")},
 }

@@ -39,9 +39,11 @@ def predict(
         from smartcl.files.predictions import Beside, PredictionWriter
         from smartcl.files.table_model import TableModel
         from smartcl.files.threshold import Threshold
+        from smartcl.scale.fleet import Fleet
     one_thread()
     with arguments_checked():
-        loaded = TableModel.load(model, trust or ())
+        is_fleet = (model / "fleet.json").is_file()
+        loaded = Fleet.load(model, trust or ()) if is_fleet else TableModel.load(model, trust or ())
         source = FileSource(tuple(inputs), input_format)
         chosen = None if threshold is None else Threshold.of(threshold, loaded.classes)
         wanted = Beside(proba, tuple(keep or ()), chosen)

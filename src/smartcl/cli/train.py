@@ -63,6 +63,11 @@ def train(
     method: MethodName = USUAL_METHOD,
     settings: SettingsOption = None,
     batch: Annotated[int, typer.Option(min=1, help="Rows that are learned together.")] = 50,
+    workers: Annotated[int, typer.Option(min=1, help="Learn the files by so many workers, merged into one model.")] = 1,
+    merge_rows: Annotated[int, typer.Option(min=1, help="Merge after so many rows of each worker.")] = 50_000,
+    engine: Annotated[str, typer.Option(help="Workers are processes here (local) or actors of Ray (ray).")] = "local",
+    per: Annotated[str | None, typer.Option(metavar="COL", help="A fleet: a model for each value of a column.")] = None,
+    address: Annotated[str | None, typer.Option(help="The Ray cluster: host:port of its head, or auto.")] = None,
     delay: Annotated[
         int | None, typer.Option(min=1, help="Rows answered before a label is known, its own included; else --batch.")
     ] = None,
@@ -86,13 +91,45 @@ def train(
         from smartcl.files.table_model import TableModel
         from smartcl.files.training import Checkpoints, Training, check_out
     one_thread()
+    kinds = (
+        *((NUMBER, numeric), (CATEGORY, categorical), (DATE, date), (TEXT, text), (IGNORED, ignore)),
+        *((CLOCK, clock), (CODE, code)),
+    )
+    asked = {name: kind for kind, names in kinds for name in names or []}
+    if workers > 1 or per is not None:
+        with loading():
+            from smartcl.cli.train_by_workers import train_by_workers
+        with arguments_checked():
+            if follow or checkpoint_rows is not None:
+                raise ValueError("workers and fleets read files to their end: no --follow, no --checkpoint-rows")
+            train_by_workers(
+                inputs,
+                per,
+                out,
+                overwrite,
+                as_json,
+                label=label,
+                workers=workers,
+                engine=engine,
+                address=address,
+                merge_rows=merge_rows,
+                memory=memory,
+                resume=resume,
+                columns=asked,
+                id=id_column,
+                schema=None if schema is None else read_schema(str(schema)),
+                width=width,
+                input_format=input_format,
+                trust_code=trust or (),
+                method=method,
+                parameters=assignments(settings or []) or None,
+                batch_size=batch,
+                random_state=seed,
+            )
+        return
     with arguments_checked():
         goes_on = check_out(out, resume, overwrite)
-        asked = (
-            *((NUMBER, numeric), (CATEGORY, categorical), (DATE, date), (TEXT, text), (IGNORED, ignore)),
-            *((CLOCK, clock), (CODE, code)),
-        )
-        told = Told(label, id_column, {name: kind for kind, names in asked for name in names or []}, width)
+        told = Told(label, id_column, asked, width)
         begun = TableModel.load(out, trust or ()) if goes_on else None
         parameters = assignments(settings or [])
         classifier = SmartClassifier(

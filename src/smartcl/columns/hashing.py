@@ -48,6 +48,10 @@ class NameBook:
         self._names.setdefault(feature, str(number))
         return feature
 
+    def take(self, other: NameBook) -> None:
+        """Note the names of another book, of features that have none here."""
+        self._names = {**other._names, **self._names}
+
     def name(self, feature: int) -> str | None:
         return self._names.get(feature)
 

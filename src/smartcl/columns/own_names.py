@@ -31,6 +31,8 @@ class OwnNames:
         self._places: dict[str, int] = {}
         #: Of each column, the row by which its name was last seen.
         self._last = np.zeros(width, np.int64)
+        #: Whether new names take columns: not in shards, each of which would give the same one to another name.
+        self.takes_names = True
 
     def place(self, name: str | None) -> int | None:
         """The column of a name, if it has one."""
@@ -61,7 +63,7 @@ class OwnNames:
             journal.array(self._last, known)
         self._last[known] = row
         new = [name for name in seen if name not in self._places]
-        if new:
+        if new and self.takes_names:
             self._take_in(new, row, journal)
 
     def _take_in(self, new: Sequence[str], row: int, journal: ChangeLog | None) -> None:
@@ -92,7 +94,7 @@ class OwnNames:
     def copy(self) -> OwnNames:
         """One that can be changed by itself."""
         made = OwnNames(self.width)
-        made._places, made._last = dict(self._places), self._last.copy()
+        made._places, made._last, made.takes_names = dict(self._places), self._last.copy(), self.takes_names
         return made
 
     def state_dict(self) -> dict[str, Any]:

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from smartcl.files.table_model import Answered, TableModel
+from smartcl.columns.column_schema import ColumnSchema
+from smartcl.files.table_model import Answered
 from smartcl.files.threshold import Threshold
 
 PREDICTION = "prediction"
@@ -20,6 +21,16 @@ class Output(Protocol):
     """What predictions are written to."""
 
     def write(self, text: str, /) -> object: ...
+
+
+class Answering(Protocol):
+    """A model of a table, or a fleet of them."""
+
+    @property
+    def classes(self) -> list[str]: ...
+
+    @property
+    def schema(self) -> ColumnSchema: ...
 
 
 @dataclass(frozen=True)
@@ -37,7 +48,7 @@ class PredictionWriter:
     Each line begins with the id of the row, or with its number where there is no column of ids.
     """
 
-    def __init__(self, file: Output, model: TableModel, wanted: Beside, jsonl: bool) -> None:
+    def __init__(self, file: Output, model: Answering, wanted: Beside, jsonl: bool) -> None:
         self._file, self._classes, self._id = file, model.classes, model.schema.id
         self._wanted, self._jsonl = wanted, jsonl
         self._keep = [name for name in wanted.keep if name != self._id]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import torch
 
 from smartcl.data.batch import Bools, Doubles, Ints
+from smartcl.learners.class_places import placed
 from smartcl.saved import Saved
 
 #: A class stays away once it has missed so many of its turns, by how often it has come so far.
@@ -50,6 +52,48 @@ class ClassCounts:
         first = np.where((came > 0) & (self.seen == 0), self.total, self.first)
         total = self.total + len(y)
         return ClassCounts(self.seen + came, first, np.where(came > 0, total, self.last), total)
+
+    def placed(self, at: Ints, n_classes: int) -> ClassCounts:
+        """With its classes at these places among ``n_classes``."""
+        seen, first, last = (placed(each, at, n_classes) for each in (self.seen, self.first, self.last))
+        return replace(self, seen=seen, first=first, last=last)
+
+    @classmethod
+    def together(cls, parts: Sequence[ClassCounts], base: ClassCounts | None = None) -> ClassCounts:
+        """Of streams that went on side by side, each from the same base: as if their rows had come in turns.
+
+        >>> one, two = (ClassCounts.none(2).add(np.array(y)) for y in ([0, 0], [0, 1]))
+        >>> both = ClassCounts.together([one, two])
+        >>> both.seen, both.total
+        (array([3, 1]), 4)
+        """
+        start = cls.none(len(parts[0].seen)) if base is None else base
+        own = [part.total - start.total for part in parts]
+        if min(own) < 0:
+            raise ValueError(
+                f"base has seen {start.total:,} rows, more than a model that is said to have begun from it"
+            )
+        total = start.total + sum(own)
+        seen = start.seen + sum(part.seen - start.seen for part in parts)
+        first, last = np.where(start.seen > 0, start.first, total), start.last
+        for part, rows in zip(parts, own, strict=True):
+            came = part.seen > start.seen
+            stretch = sum(own) / max(1, rows)
+            begin = start.total + np.floor((part.first - start.total) * stretch).astype(np.int64)
+            end = start.total + np.ceil((part.last - start.total) * stretch).astype(np.int64)
+            first = np.where(came & (start.seen == 0), np.minimum(first, begin), first)
+            last = np.where(came, np.maximum(last, np.minimum(end, total)), last)
+        return cls(seen, np.where(seen > 0, first, 0), last, total)
+
+    def without(self, gone: ClassCounts) -> ClassCounts:
+        """Without the rows of a part, wherever in the stream they were."""
+        seen, total = self.seen - gone.seen, self.total - gone.total
+        if int(seen.min(initial=0)) < 0:
+            raise ValueError("a part that is taken out must have been in the model: it has seen more rows of a class")
+        share = total / max(1, self.total)
+        last = np.maximum(np.minimum(np.ceil(self.last * share).astype(np.int64), total), seen)
+        first = np.minimum(np.floor(self.first * share).astype(np.int64), last - seen)
+        return ClassCounts(seen, first, last, total)
 
     @property
     def rate(self) -> Doubles:

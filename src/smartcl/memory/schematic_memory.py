@@ -194,6 +194,23 @@ class SchematicMemory:
         self.skipped += new - int((fitting >= before).sum())
         return Observation(keep[keep < before], keep[keep >= before] - before)
 
+    def take_in(self, store: SampleStore, offered: int, rng: np.random.Generator, offer: Offer = USUAL_OFFER) -> None:
+        """Hold the samples of another store, of so many offered, in the place of what is held; those that fit stay.
+
+        They keep the keys that they have drawn. A code is looked for with the next batch, if there is none.
+        """
+        if store.kind != self.store.kind:
+            raise ValueError(f"stores must be of a kind: {self.store.kind} here, {store.kind} there")
+        before, self.store = self.store, store
+        try:
+            if store.nbytes > self.limit:
+                self.select(store, None, rng, offer)
+        except BaseException:
+            self.store = before
+            raise
+        self.offered = max(offered, len(store))
+        self.code_tried = int(self.offered / (LEARN_AGAIN if self.store.code is None else 1))
+
     def named(self, classes: NDArray[Any], features: Sequence[str] | None) -> SchematicMemory:
         """The same memory, to look at, with names for its classes and features."""
         twin = copy(self)

@@ -201,6 +201,10 @@ class SampleStore:
         """The same samples with these columns new or replaced."""
         return replace(self, columns=self.columns.replace(columns))
 
+    def relabelled(self, names: Ints) -> SampleStore:
+        """The same samples, with the label ``names[label]`` for each."""
+        return replace(self, columns=Columns.of(names[self.labels.astype(np.int64)], dict(self.columns.named)))
+
     def gather(self, index: Ints, missing: bool = True) -> Gathered:
         """The samples at these positions, which may repeat, ready to train on.
 

@@ -6,7 +6,7 @@ charged: five numbers a feature, beside the hundreds that the first layer has fo
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
@@ -95,6 +95,30 @@ class InputScale:
         if self.spread > 1:
             values = values.reshape(len(values), -1, self.spread).transpose(0, 2, 1).reshape(-1, len(self.rows))
         return self._with_dense(values)
+
+    @classmethod
+    def together(cls, parts: Sequence[tuple[float, InputScale]]) -> InputScale:
+        """Of streams that went on side by side: means of what each has seen, by these weights.
+
+        Squares are about the common centre: how far the streams' own centres are from it adds to them.
+        """
+        first = parts[0][1]
+        rows, counted = (sum(getattr(each, name) for _, each in parts) for name in ("rows", "counted"))
+
+        def mean(values: Callable[[InputScale], Doubles], by: str) -> Doubles:
+            weights = np.stack([weight * getattr(each, by) for weight, each in parts])
+            known = np.stack([values(each) for _, each in parts])
+            return np.asarray((weights * known).sum(axis=0) / np.maximum(weights.sum(axis=0), 1e-300))
+
+        moved = replace(
+            first,
+            rows=rows,
+            counted=counted,
+            zeros=mean(lambda each: each.zeros, "rows"),
+            mean=mean(lambda each: each.mean, "rows"),
+        )
+        centre = moved._centre
+        return replace(moved, square=mean(lambda each: each.square + (each._centre - centre) ** 2, "counted"))
 
     def apply_dense(self, x: torch.Tensor, features: Ints | None = None) -> torch.Tensor:
         """Rows of all features, or of these, as the network takes them."""

@@ -7,6 +7,7 @@ probability estimates", KDD 2002).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -43,6 +44,14 @@ class Calibration:
     def weaker(self, share: float) -> Calibration:
         """As if each answer counted so much less."""
         return Calibration(self.sure, self.right, share * self.weight)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Calibration]) -> Calibration:
+        """The newest answers of each part, as many of each."""
+        most = LONG_ROWS // len(parts)
+        return cls(
+            *(np.concatenate([vars(part)[name][-most:] for part in parts]) for name in ("sure", "right", "weight"))
+        )
 
     @cached_property
     def _curve(self) -> tuple[Doubles, Doubles] | None:

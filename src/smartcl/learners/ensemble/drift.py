@@ -8,8 +8,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +21,8 @@ from smartcl.saved import Saved
 
 #: The kinds of change.
 CHANGED, NEW_TASK, RECURRED = "changed", "new task", "recurred"
+#: Changes that are remembered.
+MOST_CHANGES = 100
 
 
 @dataclass(frozen=True)
@@ -212,8 +214,27 @@ class DriftWatch:
         return last is not None and last.kind == NEW_TASK and row - self.alert.since <= last.row
 
     def noted(self, change: Change) -> DriftWatch:
-        """From here on answers are compared anew; the newest hundred changes are remembered."""
-        return DriftWatch(alert=self.alert, changes=(*self.changes, change)[-100:])
+        """From here on answers are compared anew; the newest changes are remembered."""
+        return DriftWatch(alert=self.alert, changes=(*self.changes, change)[-MOST_CHANGES:])
+
+    @classmethod
+    def together(cls, parts: Sequence[tuple[float, DriftWatch]], base: DriftWatch, since: int) -> DriftWatch:
+        """Of streams that went on side by side, by their shares of the rows after the row ``since``.
+
+        Their changes are noted where they would be if the rows had come in turns. Answers are compared anew, for they
+        will be others.
+        """
+        own = [
+            replace(change, row=round(since + (change.row - since) / share))
+            for share, part in parts
+            for change in part.changes
+            if share and change not in base.changes
+        ]
+        seen = [(share, part.alert) for share, part in parts if share]
+        usual, rows = (sum(share * getattr(alert, name) for share, alert in seen) for name in ("usual", "rows"))
+        calm = min((alert.since / share for share, alert in seen), default=0.0)
+        changes = (*base.changes, *sorted(own, key=lambda change: change.row))
+        return cls(alert=Alert(usual, rows, calm), changes=changes[-MOST_CHANGES:])
 
     def state_dict(self) -> dict[str, Any]:
         parts = {name: getattr(self, name).state_dict() for name in ("short", "kept", "alert")}

@@ -20,11 +20,12 @@ from numpy.typing import NDArray
 from smartcl.data.batch import Batch, Bools, Ints, Rows
 from smartcl.data.spec import InputSpec
 from smartcl.learners.ensemble.classifier import Classifier
+from smartcl.learners.ensemble.combining import Whole
 from smartcl.learners.ensemble.drift import CHANGED, RECURRED, UNKNOWN, Change, Overlap, overlap
 from smartcl.learners.ensemble.evidence import Evidence, Roles
 from smartcl.learners.ensemble.feature_maps import FeatureMap, HashedColumns, RandomFeatures, first_map
 from smartcl.learners.ensemble.frame import Frame
-from smartcl.learners.ensemble.member import Member, Past
+from smartcl.learners.ensemble.member import Joint, Member, Past
 from smartcl.learners.ensemble.network import NetworkMember
 from smartcl.learners.ensemble.next_row import Known, NextRow
 from smartcl.learners.ensemble.recent import Newest, Reader, learnable, roles
@@ -107,6 +108,8 @@ class Ensemble(StreamLearner):
         self.known: Known | None = None
         self.one_by_one = False
         self.summed = Summed()
+        #: Whether the frame stays as it is whatever comes: sums of shards add up only in one frame.
+        self.holds_frame = False
         #: The mean weight of the first batch's samples: penalties and priors are in rows of this weight.
         self.weight_unit = 1.0
 
@@ -164,6 +167,8 @@ class Ensemble(StreamLearner):
         if self.scale is not None:
             self.scale = self.scale.updated(batch.x)
         self.counts = self.counts.widened(self.spec.n_classes).add(batch.y.numpy())
+        if self.holds_frame:
+            return
         rows, store = self.counts.total, self.memory.store
         frame = Frame.of(self.scale, rows) if self.frame.due(rows) else self.frame.followed(self.scale)
         if frame is self.frame:
@@ -474,6 +479,38 @@ class Ensemble(StreamLearner):
             moved = distance(before.classify()(stored_rows(samples, index)).double(), pooled[0])
         return change / max(moved, np.finfo(np.float64).tiny)
 
+    def become(self, whole: Whole) -> None:
+        """Go on from what several learners have learned apart, having learned nothing so far."""
+        with self.all_or_nothing():
+            self.begin_batch()
+            self.scale, self.counts, self.batches = whole.scale, whole.counts, whole.batches
+            self.weighted, self.weight_unit, self.keeps_ids = whole.weighted, whole.weight_unit, whole.keeps_ids
+            self.evidence = whole.evidence
+            self.memory.take_in(
+                whole.store, whole.offered, self.rng, Offer(recent=recent_share(whole.evidence.coverage))
+            )
+            store = self.memory.store
+            if whole.frame is None:
+                self.frame = Frame.of(self.scale, self.counts.total)
+                if len(store):
+                    self.map = self._drawn_map(stored_rows(store, np.arange(len(store))))
+            else:
+                self.frame, self.map = whole.frame, whole.map
+            self.newest = Newest.of(store, self._reader)
+            joint = Joint(
+                self.stored(learnable(store)), self.past(), whole.frame is not None, whole.one_base, whole.steps
+            )
+            with flushed_denormals():
+                self.parts = tuple(whole.member(blank, joint) for blank in self.parts)
+            self.summed = Summed(len(store), mixed=True) if whole.unsure else Summed()
+            held = np.flatnonzero(roles(store) == HELD_OUT)
+            if len(held):
+                self.evidence = self.evidence.judged_by(self._answered(self.stored(held)))
+            if self.next_row is not None and whole.next_row is not None:
+                same = whole.frame is not None
+                self.next_row = whole.next_row if same else whole.next_row.restarted(self.past().recent)
+            self.finish_batch()
+
     def discard(self, gone: Bools) -> None:
         """Take stored samples out of the memory and of the sums of the whole past, inside ``all_or_nothing``.
 
@@ -557,6 +594,7 @@ class Ensemble(StreamLearner):
                 "next_row": None if self.next_row is None else self.next_row.state_dict(),
                 "one_by_one": self.one_by_one,
                 "summed": self.summed.state_dict(),
+                "holds_frame": self.holds_frame,
                 "weight_unit": self.weight_unit,
             }
 
@@ -571,6 +609,7 @@ class Ensemble(StreamLearner):
             saved.refuse("next_row", "must be there for rows of a table, and only for them")
         self.next_row = None if self.next_row is None else self.next_row.loaded(saved.part("next_row"))
         self.one_by_one = saved.flag("one_by_one")
+        self.holds_frame = saved.flag("holds_frame")
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         with self.all_or_nothing():

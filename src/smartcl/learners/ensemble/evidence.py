@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from smartcl.data.batch import Bools
+from smartcl.data.batch import Bools, Ints
 from smartcl.learners.ensemble.calibration import Calibration
 from smartcl.learners.ensemble.drift import Change, DriftWatch
 from smartcl.learners.ensemble.rows import Doubles, Floats
-from smartcl.learners.ensemble.settings import AFTER_JUMP, BATCH_ROWS, LOOK_ROWS, RARE, SMALL_SHARE, SURE, WORTH
+from smartcl.learners.ensemble.settings import (
+    AFTER_JUMP,
+    BATCH_ROWS,
+    LOOK_ROWS,
+    RARE,
+    RECENT_ROWS,
+    SMALL_SHARE,
+    SURE,
+    WORTH,
+)
 from smartcl.learners.ensemble.weighting import Answered, Weights, newest
 from smartcl.saved import Saved
 
@@ -134,6 +143,43 @@ class Evidence:
         surest = np.argsort(-shares.max(axis=1), kind="stable")[: len(shares) // 2]
         errors = float((shares[surest].argmax(axis=1) != self.past.y[surest]).mean())
         return min(self.calibration.least_errors, errors)
+
+    def placed(self, at: Ints, n_classes: int) -> Evidence:
+        """With its classes at these places among ``n_classes``."""
+        parts = {name: getattr(self, name).placed(at, n_classes) for name in ("present", "past", "weights")}
+        return replace(self, **parts)
+
+    @classmethod
+    def together(cls, parts: Sequence[tuple[float, Evidence]], drift: DriftWatch) -> Evidence:
+        """What was said on streams that went on side by side, by their shares of the rows; to be judged anew."""
+        known = [(share, each) for share, each in parts if share] or list(parts)
+        familiar, coverage = (
+            sum(share * getattr(each, name) for share, each in known) for name in ("familiar", "coverage")
+        )
+        present = Answered.joined([each.present for _, each in known], 2 * RECENT_ROWS)
+        return cls(
+            present,
+            present.last(0),
+            Weights.mean([(share, each.weights) for share, each in known]),
+            Calibration.joined([each.calibration for _, each in known]),
+            drift,
+            min(1.0, familiar),
+            min(1.0, coverage),
+            tuple(sorted({name for _, each in known for name in each.adds})),
+        )
+
+    def judged_by(self, said: Answered) -> Evidence:
+        """By what members say now of rows that none has learned, in the place of what they said before.
+
+        Where there are few such rows, what was said before still counts, a little.
+        """
+        if len(said) >= RECENT_ROWS:
+            present = said.last(2 * RECENT_ROWS)
+        else:
+            present = self.present.weaker(AFTER_JUMP).and_then(said, 2 * RECENT_ROWS)
+        weights = self.weights.refitted(present)
+        calibration = self.calibration.weaker(AFTER_JUMP).after(weights.pooled(said.logs), said.y, said.weight)
+        return replace(self, present=present, weights=weights, calibration=calibration)
 
     def widened(self, n_classes: int) -> Evidence:
         return replace(

@@ -14,13 +14,21 @@ import numpy as np
 from scipy import sparse
 
 from smartcl.data.spec import InputSpec
+from smartcl.learners.class_places import placed
 from smartcl.learners.ensemble.drift import CHANGED, Change
 from smartcl.learners.ensemble.feature_maps import hashed
-from smartcl.learners.ensemble.member import Past, log_softmax
+from smartcl.learners.ensemble.member import Counted, Joint, Past, log_softmax
 from smartcl.learners.ensemble.neighbours import unit_rows
 from smartcl.learners.ensemble.recent import learnable
 from smartcl.learners.ensemble.rows import Floats, Samples, View
-from smartcl.learners.ensemble.settings import AFTER_JUMP, BATCH_ROWS, LINEAR_COLUMNS, LINEAR_RATE, LINEAR_STEPS
+from smartcl.learners.ensemble.settings import (
+    AFTER_JUMP,
+    BATCH_ROWS,
+    LINEAR_COLUMNS,
+    LINEAR_RATE,
+    LINEAR_STEPS,
+    LONG_ROWS,
+)
 from smartcl.saved import Saved
 
 Rows = sparse.csr_array[Any, tuple[int, int]]
@@ -119,6 +127,20 @@ class Linear:
     def widened(self, n_classes: int, rng: np.random.Generator) -> Self:
         more = ((0, 0), (0, n_classes - self.weights.shape[1]))
         return replace(self, weights=np.pad(self.weights, more), squares=np.pad(self.squares, more))
+
+    def combined(self, parts: Sequence[Counted[Self]], joint: Joint) -> Self:
+        """The mean of the weights, each by its share of the rows, and then steps on the newest stored samples."""
+        if not joint.adds_up:
+            return self.restarted(joint.for_all_rows, joint.past)
+        n_classes, new = self.weights.shape[1], [part for part in parts if part.share]
+        weights, squares = (
+            sum(np.float32(part.share) * placed(getattr(part.member, name), part.at, n_classes) for part in new)
+            for name in ("weights", "squares")
+        )
+        taught, count = replace(self, weights=np.asarray(weights), squares=np.asarray(squares)), len(joint.samples)
+        for start in range(max(0, count - LONG_ROWS), count, BATCH_ROWS):
+            taught = taught._after(joint.samples.taken(np.arange(start, min(start + BATCH_ROWS, count))), None)
+        return taught
 
     @property
     def nbytes(self) -> int:

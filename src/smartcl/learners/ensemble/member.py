@@ -6,8 +6,8 @@ Members are values: ``learn`` gives the member that has learned and leaves the o
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol, Self, TypeVar
+from dataclasses import dataclass, replace
+from typing import Any, Generic, Protocol, Self, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,6 +80,46 @@ class Past:
     weight_unit: float = 1.0
 
 
+MemberT = TypeVar("MemberT", bound="Member")
+
+
+@dataclass(frozen=True)
+class Counted(Generic[MemberT]):
+    """A member that learned apart from others, as it counts when they become one.
+
+    ``count`` is how often its rows count: once, or less than nothing for what the others have in common. ``share`` is
+    its part of the rows that are new. ``at`` are the places of its classes among all.
+    """
+
+    member: MemberT
+    count: float
+    share: float
+    at: Ints
+
+
+@dataclass(frozen=True)
+class Joint:
+    """What is there when members become one: the memory of all, and the stored samples that may be learned."""
+
+    samples: Samples
+    past: Past
+    #: Whether all learned in one scale and by one map of features, so that their sums add up.
+    adds_up: bool
+    #: Whether all went on from one beginning.
+    one_base: bool
+    #: At most so many stored samples are learned by steps, each once; None: all.
+    steps: int | None = None
+
+    @property
+    def for_all_rows(self) -> Samples:
+        """The samples, each weighing as much as its class has rows for each one that is stored; 1 in the mean."""
+        stored = np.bincount(self.samples.y, minlength=self.past.spec.n_classes)
+        weight = (self.past.counts.seen / np.maximum(1, stored))[self.samples.y]
+        evened: Floats = (weight / max(float(weight.mean()) if len(weight) else 1.0, 1e-12)).astype(np.float32)
+        own = self.samples.weight
+        return replace(self.samples, weight=evened if own is None else evened * own)
+
+
 class Member(Protocol):
     """A classifier among others. ``experts`` names its answers: one member may give several."""
 
@@ -126,6 +166,15 @@ class Member(Protocol):
 
     def loaded(self, saved: Saved) -> Self:
         """What ``state_dict`` described; damage is refused."""
+        ...
+
+
+@runtime_checkable
+class Combinable(Protocol):
+    """A member that several of its kind can become. One that is not is ``restarted`` with the stored samples."""
+
+    def combined(self, parts: Sequence[Counted[Any]], joint: Joint) -> Member:
+        """One member of several that learned apart; this one has learned nothing."""
         ...
 
 

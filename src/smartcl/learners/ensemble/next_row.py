@@ -15,10 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smartcl.data.batch import Ints
+from smartcl.learners.class_places import placed
 from smartcl.learners.ensemble.calibration import Calibration
 from smartcl.learners.ensemble.member import Recent, log_shares, log_softmax
 from smartcl.learners.ensemble.rows import Doubles, Floats, Samples
-from smartcl.learners.ensemble.settings import BATCH_ROWS, LOOK_ROWS, NEAREST, NEIGHBOUR_ROWS, SHARPNESS
+from smartcl.learners.ensemble.settings import BATCH_ROWS, LOOK_ROWS, NEAREST, NEIGHBOUR_ROWS, RECENT_ROWS, SHARPNESS
 from smartcl.learners.ensemble.weighting import Answered, Weights, newest
 from smartcl.saved import Saved
 
@@ -204,6 +205,27 @@ class NextRow:
             present=self.present.widened(n_classes),
             weights=self.weights.widened(n_classes),
             sums=self.sums.widened(n_classes),
+        )
+
+    def placed(self, at: Ints, n_classes: int) -> NextRow:
+        """With its classes at these places among ``n_classes``."""
+        sums = replace(self.sums, products=placed(self.sums.products, at, n_classes))
+        present, weights = self.present.placed(at, n_classes), self.weights.placed(at, n_classes)
+        return replace(self, present=present, weights=weights, sums=sums)
+
+    @classmethod
+    def together(cls, parts: Sequence[tuple[float, NextRow]]) -> NextRow:
+        """Of streams that went on side by side, by their shares of the rows."""
+        known = [(share, each) for share, each in parts if share] or list(parts)
+        second, products = (
+            sum(share * vars(each.sums)[name] for share, each in known) for name in ("second", "products")
+        )
+        return cls(
+            Answered.joined([each.present for _, each in known], 2 * RECENT_ROWS),
+            Weights.mean([(share, each.weights) for share, each in known]),
+            Calibration.joined([each.calibration for _, each in known]),
+            RecentSums(np.asarray(second), np.asarray(products)),
+            max(each.rows for _, each in known),
         )
 
     @property

@@ -8,10 +8,12 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from smartcl.data.batch import Ints
 from smartcl.data.spec import InputSpec
+from smartcl.learners.class_places import placed
 from smartcl.learners.ensemble.drift import CHANGED, NEW_TASK, RECURRED, Change
 from smartcl.learners.ensemble.feature_maps import FeatureMap
-from smartcl.learners.ensemble.member import Past, log_softmax
+from smartcl.learners.ensemble.member import Counted, Joint, Past, log_softmax
 from smartcl.learners.ensemble.rows import Floats, Samples, View
 from smartcl.learners.ensemble.settings import (
     BATCH_ROWS,
@@ -56,6 +58,11 @@ class Snapshot:
         more = n_classes - self.weights.shape[1]
         sums = None if self.sums is None else self.sums.widened(n_classes)
         return replace(self, weights=np.pad(self.weights, ((0, 0), (0, more))), sums=sums)
+
+    def placed(self, at: Ints, n_classes: int) -> Snapshot:
+        """With its classes at these places among ``n_classes``."""
+        sums = None if self.sums is None else self.sums.placed(at, n_classes)
+        return replace(self, weights=placed(self.weights, at, n_classes), sums=sums)
 
     def state_dict(self) -> dict[str, Any]:
         sums = None if self.sums is None else self.sums.state_dict()
@@ -178,7 +185,7 @@ class Ridge:
         Sums that forget by age keep them until then. Snapshots go: they may have been taught by forgotten rows, which
         their weights do not show.
         """
-        whole = replace(self, sums=(_folded(self.sums[0], self.waiting), *self.sums[1:]), waiting=(), snapshots=())
+        whole = replace(self.folded(), snapshots=())
         if not len(gone):
             return whole
         weight = np.ones(len(gone), np.float32) if gone.weight is None else gone.weight
@@ -187,7 +194,7 @@ class Ridge:
 
     def solved(self) -> Self:
         """With weights for the sums as they are."""
-        whole = replace(self, sums=(_folded(self.sums[0], self.waiting), *self.sums[1:]), waiting=())
+        whole = self.folded()
         units = [sums.mean_square for sums in whole.sums]
         penalty = dict(zip(self._widths, self.penalties, strict=True))
         weights = tuple(
@@ -221,7 +228,7 @@ class Ridge:
         """After a change the past is what has come since, or the snapshot that fits; a new task changes nothing."""
         if change.kind == NEW_TASK:
             return self
-        whole = replace(self, sums=(_folded(self.sums[0], self.waiting), *self.sums[1:]), waiting=())
+        whole = self.folded()
         first, place = whole.sums[0], [expert.width for expert in self._experts].index(self.sums[0].width)
         small = first.second.ndim == 2
         before, fits = Snapshot(self.weights[place], first if small else None), self.snapshot
@@ -235,6 +242,27 @@ class Ridge:
                 first = first.with_rows(past.features(newest.values), newest.y, newest.weight)
         snapshots = (before, *others)[:SNAPSHOTS]
         return replace(whole, sums=(first, *whole.sums[1:]), snapshots=snapshots).solved()
+
+    def combined(self, parts: Sequence[Counted[Self]], joint: Joint) -> Self:
+        """Sums of the whole past add up, exactly; of those that forget, the mean is what one stream leaves."""
+        rows, n_classes = joint.past.counts.total, joint.past.spec.n_classes
+        if not joint.adds_up:
+            begun = self.restarted(joint.for_all_rows, joint.past)
+            return replace(begun, rows=rows).with_penalties(joint.past).solved()
+        folded = [(part, part.member.folded().sums) for part in parts]
+        sums = []
+        for place, own in enumerate(self.sums):
+            factors = [part.count if own.forgetting == 1 else part.share for part in parts]
+            pairs = zip(factors, folded, strict=True)
+            sums.append(Sums.combined([(f, held[place].placed(part.at, n_classes)) for f, (part, held) in pairs if f]))
+        largest = max(parts, key=lambda part: (part.share, part.member.rows))
+        snapshots = tuple(each.placed(largest.at, n_classes) for each in largest.member.snapshots)
+        made = replace(self, sums=tuple(sums), rows=rows, penalties=largest.member.penalties, snapshots=snapshots)
+        return made.with_penalties(joint.past).solved()
+
+    def folded(self) -> Self:
+        """With the rows that wait added to the sums."""
+        return replace(self, sums=(_folded(self.sums[0], self.waiting), *self.sums[1:]), waiting=())
 
     def with_penalties(self, past: Past) -> Self:
         """Choose penalties by leave-one-out on stored rows, whenever twice as many rows have come.

@@ -6,6 +6,7 @@ double precision; wide ones in single precision, one triangle only (LAPACK's rec
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lapack
 
+from smartcl.data.batch import Ints
+from smartcl.learners.class_places import placed
 from smartcl.saved import Saved
 
 Floats = NDArray[np.float32]
@@ -139,6 +142,28 @@ class Sums:
         """With room for classes first seen now."""
         more = n_classes - self.products.shape[1]
         return replace(self, products=np.pad(self.products, ((0, 0), (0, more))))
+
+    def placed(self, at: Ints, n_classes: int) -> Sums:
+        """With its classes at these places among ``n_classes``."""
+        return replace(self, products=placed(self.products, at, n_classes))
+
+    @classmethod
+    def combined(cls, parts: Sequence[tuple[float, Sums]]) -> Sums:
+        """Sums of the same features and classes, each so many times: added, or with a negative factor taken out again.
+
+        >>> one = Sums.empty(2, 2, 1.0).with_rows(np.array([[1.0, 3.0]], dtype=np.float32), np.array([0]))
+        >>> two = Sums.empty(2, 2, 1.0).with_rows(np.array([[1.0, 5.0]], dtype=np.float32), np.array([1]))
+        >>> Sums.combined([(1, one), (1, two)]).second
+        array([[ 2.,  8.],
+               [ 8., 34.]])
+        """
+        first = parts[0][1]
+        second, products = np.zeros(first.second.shape), np.zeros(first.products.shape)
+        for factor, part in parts:
+            second += factor * part.second
+            products += factor * part.products
+        rows = sum(factor * part.rows for factor, part in parts)
+        return cls(second.astype(first.second.dtype, copy=False), products, max(0.0, rows), first.forgetting)
 
     def state_dict(self) -> dict[str, Any]:
         return {"second": self.second, "products": self.products, "rows": self.rows}

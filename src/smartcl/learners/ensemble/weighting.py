@@ -7,12 +7,14 @@ Networks 1992).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from smartcl.data.batch import Ints
+from smartcl.learners.class_places import placed
 from smartcl.learners.ensemble.rows import Doubles, Floats
 from smartcl.learners.ensemble.settings import ACCURACY_WEIGHT, NO_SHIFT, PRIOR_ROWS, RECENT_ROWS
 from smartcl.saved import Saved
@@ -47,6 +49,10 @@ class Answered:
             np.concatenate([self.weight, other.weight])[first:],
         )
 
+    def last(self, most: int) -> Answered:
+        """The newest of them."""
+        return self.and_then(Answered(self.logs[:0], self.y[:0], self.weight[:0]), most)
+
     def weaker(self, share: float) -> Answered:
         """As if each row counted so much less."""
         return replace(self, weight=np.float32(share) * self.weight)
@@ -58,6 +64,19 @@ class Answered:
         padded = np.pad(self.logs, more)
         padded[..., self.logs.shape[2] :] = least
         return replace(self, logs=padded)
+
+    def placed(self, at: Ints, n_classes: int) -> Answered:
+        """With its classes at these places among ``n_classes``; of the others, the least probability of each answer."""
+        least = self.logs.min(axis=2, keepdims=True) if self.logs.size else np.zeros((*self.logs.shape[:2], 1))
+        logs = np.broadcast_to(least, (*self.logs.shape[:2], n_classes)).astype(np.float32)
+        logs[..., at] = self.logs
+        return Answered(logs, at[self.y], self.weight)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Answered], most: int) -> Answered:
+        """The newest of each part, as many of each, and ``most`` together."""
+        each = [part.last(most // len(parts)) for part in parts]
+        return cls(*(np.concatenate([vars(part)[name] for part in each]) for name in vars(parts[0])))
 
     @property
     def nbytes(self) -> int:
@@ -182,6 +201,16 @@ class Weights:
 
     def widened(self, n_classes: int) -> Weights:
         return replace(self, classes=np.pad(self.classes, (0, n_classes - len(self.classes))))
+
+    def placed(self, at: Ints, n_classes: int) -> Weights:
+        """With its classes at these places among ``n_classes``."""
+        return replace(self, classes=placed(self.classes, at, n_classes))
+
+    @classmethod
+    def mean(cls, parts: Sequence[tuple[float, Weights]]) -> Weights:
+        """The mean by shares that add up to 1."""
+        experts, classes = (sum(share * vars(part)[name] for share, part in parts) for name in ("experts", "classes"))
+        return cls(np.asarray(experts), np.asarray(classes))
 
     def state_dict(self) -> dict[str, Any]:
         return {"experts": self.experts, "classes": self.classes}

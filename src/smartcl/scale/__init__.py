@@ -1,0 +1,1 @@
+"""Past one machine: models that learned apart become one."""
