@@ -30,7 +30,7 @@ def table(rows, classes=2, columns=4, seed=0):
 
 
 def model(memory="20kB", **arguments):
-    return SmartClassifier(memory, members=CLOSED_FORM, random_state=0, **arguments)
+    return SmartClassifier(memory, members=[*CLOSED_FORM], random_state=0, **arguments)
 
 
 def taught(X, y, cuts, told=None, **arguments):
@@ -223,6 +223,10 @@ def test_settings_changed_in_between_are_checked():
         made.partial_fit(X[:1], y[:1])
     made.memory = "20kB"
     made.partial_fit(X[:1], y[:1])
+    made.members.append("trees")
+    with pytest.raises(ValueError, match="members was"):
+        made.partial_fit(X[:1], y[:1])
+    made.members.pop()
     made.batch_size = 0
     with pytest.raises(ValueError, match="batch_size"):
         made.partial_fit(X[:1], y[:1])

@@ -35,23 +35,29 @@ class Door:
     settings: tuple[tuple[str, Any], ...]
     index: Mapping[Any, int]
     kinds: tuple[type, ...]
+    #: Lists of names among the settings, and what they held.
+    lists: tuple[tuple[list[Any], list[Any]], ...] = ()
 
     @classmethod
     def of(cls, settings: Mapping[str, Any], fitted: Fitted) -> Door | None:
         """The short way for dense rows of flat numbers; None where there is none."""
         spec, names = fitted.built.spec, fitted.names
-        simple = all(isinstance(value, UNCHANGING) for value in settings.values())
+        lists = [value for value in settings.values() if isinstance(value, list)]
+        simple = all(isinstance(value, (*UNCHANGING, list)) for value in settings.values())
+        simple = simple and all(isinstance(each, UNCHANGING) for value in lists for each in value)
         if spec.sparse or spec.shape is not None or fitted.encoding is not None or not simple:
             return None
         kinds = {"U": (str,), "i": (int,), "u": (int,), "b": (bool,)}.get(names.dtype.kind)
         if kinds is None:
             return None
         index = {name: place for place, name in enumerate(names.tolist())}
-        return cls(fitted, tuple(settings.items()), index, kinds)
+        return cls(fitted, tuple(settings.items()), index, kinds, tuple((value, value.copy()) for value in lists))
 
     def open_for(self, settings: Mapping[str, Any], fitted: Fitted) -> bool:
         """Whether nothing was changed since."""
-        return fitted is self.fitted and all(settings[name] is value for name, value in self.settings)
+        if fitted is not self.fitted or any(now != before for now, before in self.lists):
+            return False
+        return all(settings[name] is value for name, value in self.settings)
 
     def rows(self, X: Any) -> torch.Tensor | None:
         """Rows as a learner takes them."""
