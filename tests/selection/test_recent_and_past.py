@@ -8,9 +8,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smartcl.memory.pool import Offer, Pool
+from smartcl.memory.pool import DORMANT, HELD_OUT, REPLAYED, Offer, Pool
 from smartcl.selection.recent_and_past import RESERVED, RecentAndPast, newest_fit
-from smartcl.selection.roles import DORMANT, HELD_OUT, REPLAYED
 
 SIZE = 10
 

@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 import torch
 
-from smartcl.memory.pool import Pool
+from smartcl.memory.pool import DORMANT, REPLAYED, Pool
 from smartcl.selection import trusted
 from smartcl.selection.fair_reservoir import FairReservoir
 from smartcl.selection.reservoir import Reservoir
-from smartcl.selection.roles import DORMANT, REPLAYED
 from smartcl.selection.trusted import Trusted
 
 

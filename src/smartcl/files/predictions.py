@@ -23,7 +23,7 @@ class Output(Protocol):
     def write(self, text: str, /) -> object: ...
 
 
-class Answering(Protocol):
+class AnsweringModel(Protocol):
     """A model of a table, or a fleet of them."""
 
     @property
@@ -48,7 +48,7 @@ class PredictionWriter:
     Each line begins with the id of the row, or with its number where there is no column of ids.
     """
 
-    def __init__(self, file: Output, model: Answering, wanted: Beside, jsonl: bool) -> None:
+    def __init__(self, file: Output, model: AnsweringModel, wanted: Beside, jsonl: bool) -> None:
         self._file, self._classes, self._id = file, model.classes, model.schema.id
         self._wanted, self._jsonl = wanted, jsonl
         self._keep = [name for name in wanted.keep if name != self._id]

@@ -139,7 +139,7 @@ class StreamLearner(Transactional):
 
     def stored_beside(self, batch: Batch) -> ExtraColumns:
         """The method's extra columns, and the samples' ids and weights where they have any."""
-        columns = {**self.extra_columns(batch), **id_column(self, batch)}
+        columns = {**self.extra_columns(batch), **(id_column(self, batch) if self.keeps_ids else {})}
         if not self.weighted:
             return columns
         weight = np.ones(len(batch), np.float32) if batch.weight is None else batch.weight.numpy()

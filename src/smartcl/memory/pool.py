@@ -15,6 +15,10 @@ from smartcl.memory.store import SampleStore
 
 SelectorScores = NDArray[np.float32]
 
+#: Roles of stored samples, in the column ``role`` of a store, one byte each: to be replayed; held out of learning, to
+#: be asked about; or of a concept that no longer holds, and first to leave.
+REPLAYED, HELD_OUT, DORMANT = 0, 1, 2
+
 #: The share of its room that a memory may leave empty for the sake of the order of samples.
 MOST_LEFT = 1 / 8
 
@@ -136,3 +140,8 @@ def longest_fit(order: Ints, sizes: Ints, room: int) -> Ints:
         fits = sizes[order] <= left
         order = order[np.argmax(fits) :] if fits.any() else order[:0]
     return np.flatnonzero(keep)
+
+
+def roles_in(pool: Pool) -> NDArray[np.uint8]:
+    """The candidates' roles: all to be replayed, where nothing else is said."""
+    return pool.extra.get("role", np.zeros(len(pool), dtype=np.uint8))

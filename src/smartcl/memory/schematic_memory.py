@@ -195,7 +195,7 @@ class SchematicMemory:
         return Observation(keep[keep < before], keep[keep >= before] - before)
 
     def take_in(self, store: SampleStore, offered: int, rng: np.random.Generator, offer: Offer = USUAL_OFFER) -> None:
-        """Hold the samples of another store, of so many offered, in the place of what is held; those that fit stay.
+        """Hold the samples of another store, kept of ``offered``, in the place of what is held; those that fit stay.
 
         They keep the keys that they have drawn. A code is looked for with the next batch, if there is none.
         """

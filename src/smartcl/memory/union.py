@@ -14,7 +14,7 @@ from smartcl.memory.row_code import RowCode
 from smartcl.memory.schema import Schema
 from smartcl.memory.store import SampleStore
 
-#: A code for all is learned from so many samples, as that of a single memory is.
+#: Samples from which a code for all is learned, as that of a single memory is.
 LEARN_FROM = 500
 #: Two samples drawn apart have the same key and label about once in this many pairs: in single precision two
 #: exponential numbers below a threshold are equal once in 4e-8, by the integral of their spacing.

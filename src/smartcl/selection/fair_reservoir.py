@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from smartcl.data.batch import Bools, Ints
-from smartcl.memory.pool import Pool, Selection, SelectorScores, longest_fit, sorted_by
+from smartcl.memory.pool import DORMANT, Pool, Selection, SelectorScores, longest_fit, roles_in, sorted_by
 from smartcl.selection.fair_shares import fair_share
 from smartcl.selection.reservoir import drawn_keys
-from smartcl.selection.roles import DORMANT, roles_in
 
 #: The part of the room that the classes share evenly, each as far as it has samples; the rest goes by frequency.
 ENSURED = 0.5

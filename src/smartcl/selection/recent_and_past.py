@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from smartcl.data.batch import Bools, Ints
-from smartcl.memory.pool import Pool, Selection, SelectorScores
+from smartcl.memory.pool import DORMANT, HELD_OUT, Pool, Selection, SelectorScores, roles_in
 from smartcl.selection.fair_reservoir import fair_fit
 from smartcl.selection.reservoir import drawn_keys
-from smartcl.selection.roles import DORMANT, HELD_OUT, roles_in
 from smartcl.selection.trusted import EXAMINED, contradicted, trade_places
 
 #: The share of the room that samples held out of learning may keep, whatever else comes.

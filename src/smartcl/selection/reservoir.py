@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from smartcl.memory.pool import Pool, Selection, SelectorScores, longest_fit, sorted_by
-from smartcl.selection.roles import DORMANT, roles_in
+from smartcl.memory.pool import DORMANT, Pool, Selection, SelectorScores, longest_fit, roles_in, sorted_by
 
 
 def drawn_keys(pool: Pool, rng: np.random.Generator) -> SelectorScores:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from smartcl.data.batch import Bools, Ints
-from smartcl.memory.pool import Pool, Selection, SelectorScores, sorted_by
+from smartcl.memory.pool import DORMANT, HELD_OUT, Pool, Selection, SelectorScores, roles_in, sorted_by
 from smartcl.selection.fair_reservoir import fair_fit
 from smartcl.selection.reservoir import drawn_keys
-from smartcl.selection.roles import DORMANT, HELD_OUT, roles_in
 
 #: Stored samples looked at after each batch: the whole of a small memory, a random part of a large one.
 EXAMINED = 600

@@ -20,8 +20,8 @@ from smartcl.learners.ensemble.settings import WIDE
 from smartcl.learners.forgetting import forget_samples
 from smartcl.learners.methods import METHODS
 from smartcl.memory.export import stored_rows
+from smartcl.memory.pool import DORMANT, HELD_OUT
 from smartcl.saved import StateError
-from smartcl.selection.roles import DORMANT, HELD_OUT
 
 BATCH = 50
 KINDS = ("dense", "few sparse", "sparse", "wide")

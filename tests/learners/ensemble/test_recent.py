@@ -11,7 +11,7 @@ from scipy import sparse
 
 from smartcl.learners.ensemble.recent import Newest, Reader, learnable, merged, roles, wanted
 from smartcl.memory import Observation, SampleStore
-from smartcl.selection.roles import DORMANT, HELD_OUT, REPLAYED
+from smartcl.memory.pool import DORMANT, HELD_OUT, REPLAYED
 
 N_FEATURES = 4
 

@@ -20,7 +20,7 @@ from smartcl.learners.ensemble.drift import CHANGED, RECURRED, DriftWatch
 from smartcl.learners.ensemble.evidence import Evidence
 from smartcl.learners.ensemble.feature_maps import HashedColumns, RandomFeatures
 from smartcl.learners.ensemble.frame import Frame
-from smartcl.learners.ensemble.member import Combinable, Counted, Joint, Member
+from smartcl.learners.ensemble.member import Combinable, Joint, Member, MemberTerm
 from smartcl.learners.ensemble.next_row import NextRow
 from smartcl.memory import SampleStore
 from smartcl.memory.union import drawn_alike, each_once, sample_keys, united
@@ -41,7 +41,7 @@ class Term:
 
 
 @dataclass(frozen=True)
-class Whole:
+class CombinedEnsemble:
     """What several learners know together."""
 
     terms: tuple[Term, ...]
@@ -69,7 +69,7 @@ class Whole:
         if not isinstance(blank, Combinable):
             return blank.restarted(joint.for_all_rows, joint.past)
         place = [part.name for part in self.terms[0].learner.parts].index(blank.name)
-        return blank.combined([Counted(t.learner.parts[place], t.count, t.share, t.at) for t in self.terms], joint)
+        return blank.combined([MemberTerm(t.learner.parts[place], t.count, t.share, t.at) for t in self.terms], joint)
 
 
 def together(
@@ -81,7 +81,7 @@ def together(
     base_at: Ints | None = None,
     in_turn: bool = False,
     steps: int | None = None,
-) -> Whole:
+) -> CombinedEnsemble:
     """Learners that learned apart, each from ``base`` if there is one; their classes are at these places among all.
 
     The newest samples are those of all learners, as if their rows had come in turns; or with ``in_turn``, those of the
@@ -100,7 +100,7 @@ def together(
         terms.append(Term(base, -max(0.0, begun_anew.count(False) - 1.0), 0.0, base_at))
     first = learners[0]
     same = all(same_basis(first, own) for own in learners)
-    return Whole(
+    return CombinedEnsemble(
         terms=tuple(terms),
         store=_store(learners, places, new, room, base, base_at, in_turn),
         offered=all_counts.total,
@@ -122,7 +122,7 @@ def together(
 
 def without(
     whole: Ensemble, gone: Ensemble, gone_at: Ints, base: Ensemble | None = None, base_at: Ints | None = None
-) -> Whole:
+) -> CombinedEnsemble:
     """A learner without a part of which it was made, which went on from ``base`` if there is one.
 
     Sums of the whole past, counts and samples are those of the other parts. Sums that forget keep what they hold until
@@ -140,7 +140,7 @@ def without(
         theirs = theirs.without(base.counts.widened(base.spec.n_classes).placed(base_at, n_classes))
         out &= ~np.isin(keys, sample_keys(base.memory.store.relabelled(base_at)))
     counts = mine.without(theirs)
-    return Whole(
+    return CombinedEnsemble(
         terms=tuple(terms),
         store=whole.memory.store.take(~out),
         offered=counts.total,

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from smartcl.data.batch import Batch, Bools, Ints, Rows
 from smartcl.data.spec import InputSpec
 from smartcl.learners.ensemble.classifier import Classifier
-from smartcl.learners.ensemble.combining import Whole
+from smartcl.learners.ensemble.combining import CombinedEnsemble
 from smartcl.learners.ensemble.drift import CHANGED, RECURRED, UNKNOWN, Change, Overlap, overlap
 from smartcl.learners.ensemble.evidence import Evidence, Roles
 from smartcl.learners.ensemble.feature_maps import FeatureMap, HashedColumns, RandomFeatures, first_map
@@ -28,7 +28,7 @@ from smartcl.learners.ensemble.frame import Frame
 from smartcl.learners.ensemble.member import Joint, Member, Past
 from smartcl.learners.ensemble.network import NetworkMember
 from smartcl.learners.ensemble.next_row import Known, NextRow
-from smartcl.learners.ensemble.recent import Newest, Reader, learnable, roles
+from smartcl.learners.ensemble.recent import Newest, Reader, Summed, begin_of_newest, learnable, roles
 from smartcl.learners.ensemble.ridge import Ridge
 from smartcl.learners.ensemble.rows import Doubles, Floats, Samples, View
 from smartcl.learners.ensemble.sampling import held_out, outdated, recent_share
@@ -47,20 +47,18 @@ from smartcl.learners.ensemble.settings import (
     WIDE,
 )
 from smartcl.learners.ensemble.standing import Standing, Standings, Stopwatch
-from smartcl.learners.ensemble.summed import Summed, begin_of_newest
 from smartcl.learners.ensemble.weighting import Answered
 from smartcl.learners.model import Model
 from smartcl.learners.stream_learner import SaidBefore, StreamLearner
 from smartcl.learners.weights import class_weights
 from smartcl.memory import SampleStore
 from smartcl.memory.export import as_held, stored_rows
-from smartcl.memory.pool import Offer
+from smartcl.memory.pool import DORMANT, HELD_OUT, REPLAYED, Offer
 from smartcl.memory.schematic_memory import ExtraColumns, Observation, SchematicMemory
 from smartcl.network.denormals import flushed_denormals
 from smartcl.network.inputs import Prepared
 from smartcl.saved import Saved
 from smartcl.selection.recent_and_past import RecentAndPast
-from smartcl.selection.roles import DORMANT, HELD_OUT, REPLAYED
 
 #: From the stream's signature and the map of features to members that have learned nothing.
 MakeMembers = Callable[[InputSpec, FeatureMap], tuple[Member, ...]]
@@ -222,10 +220,9 @@ class Ensemble(StreamLearner):
     def teach(self, new: Samples) -> None:
         """Every member learns."""
         past, adds, taught = self.past(), self.evidence.adds, []
-        with flushed_denormals():
-            for member, share in zip(self.parts, self.shares, strict=True):
-                with self.clock.of(member.name):
-                    taught.append(member.learn(new, replace(past, share=share, adds=member.name in adds)))
+        for member, share in zip(self.parts, self.shares, strict=True):
+            with self.clock.of(member.name):
+                taught.append(member.learn(new, replace(past, share=share, adds=member.name in adds)))
         self.parts = tuple(taught)
 
     def remember(self, batch: Batch, role: NDArray[np.uint8]) -> Observation:
@@ -479,7 +476,7 @@ class Ensemble(StreamLearner):
             moved = distance(before.classify()(stored_rows(samples, index)).double(), pooled[0])
         return change / max(moved, np.finfo(np.float64).tiny)
 
-    def become(self, whole: Whole) -> None:
+    def become(self, whole: CombinedEnsemble) -> None:
         """Go on from what several learners have learned apart, having learned nothing so far."""
         with self.all_or_nothing():
             self.begin_batch()

@@ -32,7 +32,7 @@ from smartcl.learners.ensemble.trees import Trees, lightgbm
 from smartcl.learners.ensemble.weighting import Answered, Weights
 from smartcl.learners.stream_learner import StreamLearner
 from smartcl.memory.export import stored_rows
-from smartcl.selection.roles import DORMANT
+from smartcl.memory.pool import DORMANT
 
 Doubles = NDArray[np.float64]
 

@@ -17,7 +17,7 @@ from smartcl.data.spec import InputSpec
 from smartcl.learners.class_places import placed
 from smartcl.learners.ensemble.drift import CHANGED, Change
 from smartcl.learners.ensemble.feature_maps import hashed
-from smartcl.learners.ensemble.member import Counted, Joint, Past, log_softmax
+from smartcl.learners.ensemble.member import Joint, MemberTerm, Past, log_softmax
 from smartcl.learners.ensemble.neighbours import unit_rows
 from smartcl.learners.ensemble.recent import learnable
 from smartcl.learners.ensemble.rows import Floats, Samples, View
@@ -128,7 +128,7 @@ class Linear:
         more = ((0, 0), (0, n_classes - self.weights.shape[1]))
         return replace(self, weights=np.pad(self.weights, more), squares=np.pad(self.squares, more))
 
-    def combined(self, parts: Sequence[Counted[Self]], joint: Joint) -> Self:
+    def combined(self, parts: Sequence[MemberTerm[Self]], joint: Joint) -> Self:
         """The mean of the weights, each by its share of the rows, and then steps on the newest stored samples."""
         if not joint.adds_up:
             return self.restarted(joint.for_all_rows, joint.past)

@@ -19,7 +19,7 @@ from smartcl.data.spec import InputSpec
 from smartcl.learners.class_places import placed
 from smartcl.learners.ensemble.drift import CHANGED, Change
 from smartcl.learners.ensemble.feature_maps import FeatureMap
-from smartcl.learners.ensemble.member import Counted, Joint, Past, log_softmax
+from smartcl.learners.ensemble.member import Joint, MemberTerm, Past, log_softmax
 from smartcl.learners.ensemble.rows import Doubles, Floats, Samples, View
 from smartcl.learners.ensemble.settings import AFTER_JUMP, BATCH_ROWS, FORGETTING, LEAST
 from smartcl.learners.ensemble.sums import JITTER
@@ -160,7 +160,7 @@ class Logistic:
     def widened(self, n_classes: int, rng: np.random.Generator) -> Self:
         return replace(self, filters=tuple(each.widened(n_classes) for each in self.filters))
 
-    def combined(self, parts: Sequence[Counted[Self]], joint: Joint) -> Self:
+    def combined(self, parts: Sequence[MemberTerm[Self]], joint: Joint) -> Self:
         if not joint.adds_up:
             return self.restarted(joint.for_all_rows, joint.past)
         n_classes = joint.past.spec.n_classes

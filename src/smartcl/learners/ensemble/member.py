@@ -84,7 +84,7 @@ MemberT = TypeVar("MemberT", bound="Member")
 
 
 @dataclass(frozen=True)
-class Counted(Generic[MemberT]):
+class MemberTerm(Generic[MemberT]):
     """A member that learned apart from others, as it counts when they become one.
 
     ``count`` is how often its rows count: once, or less than nothing for what the others have in common. ``share`` is
@@ -173,7 +173,7 @@ class Member(Protocol):
 class Combinable(Protocol):
     """A member that several of its kind can become. One that is not is ``restarted`` with the stored samples."""
 
-    def combined(self, parts: Sequence[Counted[Any]], joint: Joint) -> Member:
+    def combined(self, parts: Sequence[MemberTerm[Any]], joint: Joint) -> Member:
         """One member of several that learned apart; this one has learned nothing."""
         ...
 

@@ -11,7 +11,7 @@ import torch
 from scipy import sparse
 
 from smartcl.learners.ensemble.drift import Change
-from smartcl.learners.ensemble.member import Counted, Joint, Past, Recent, log_shares
+from smartcl.learners.ensemble.member import Joint, MemberTerm, Past, Recent, log_shares
 from smartcl.learners.ensemble.rows import Floats, Samples, View
 from smartcl.learners.ensemble.settings import NEIGHBOUR_ROWS, NEIGHBOURS
 from smartcl.saved import Saved
@@ -52,7 +52,7 @@ class Neighbours:
     def widened(self, n_classes: int, rng: np.random.Generator) -> Self:
         return self
 
-    def combined(self, parts: Sequence[Counted[Self]], joint: Joint) -> Self:
+    def combined(self, parts: Sequence[MemberTerm[Self]], joint: Joint) -> Self:
         return self
 
     @property

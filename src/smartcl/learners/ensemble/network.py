@@ -11,13 +11,14 @@ import numpy as np
 import torch
 
 from smartcl.learners.ensemble.drift import NEW_TASK, Change
-from smartcl.learners.ensemble.member import Counted, Joint, Past, log_softmax
+from smartcl.learners.ensemble.member import Joint, MemberTerm, Past, log_softmax
 from smartcl.learners.ensemble.recent import learnable
 from smartcl.learners.ensemble.rows import Floats, Samples, View
 from smartcl.learners.ensemble.settings import BATCH_ROWS, LATER, LONG_ROWS, SETTLED_ROWS, WIDE
 from smartcl.learners.learner import Learner
 from smartcl.learners.model import Model
 from smartcl.learners.weights import Labelled
+from smartcl.network.denormals import flushed_denormals
 from smartcl.saved import Saved
 
 
@@ -60,7 +61,7 @@ class NetworkMember:
         learner.memory.store = store
         learner.model = self.learner.model.copy()
         weight = None if new.weight is None else torch.from_numpy(new.weight)
-        with learner.model.drawing(past.rng):
+        with flushed_denormals(), learner.model.drawing(past.rng):
             learner.learn(Labelled(new.rows.prepared, torch.from_numpy(new.y), weight), None)
             learner.model.settle(past.rng)
         if not all(bool(value.detach().sum().isfinite()) for value in learner.model.moved()):
@@ -117,7 +118,7 @@ class NetworkMember:
         learner.spec = replace(learner.spec, n_classes=n_classes)
         return replace(self, learner=learner)
 
-    def combined(self, parts: Sequence[Counted[Self]], joint: Joint) -> Self:
+    def combined(self, parts: Sequence[MemberTerm[Self]], joint: Joint) -> Self:
         """The mean of networks that come from one, or a new one; then steps on stored samples, each at most once.
 
         The mean of many short ways is not far from where they began: it lacks the steps that all but the longest have

@@ -1,9 +1,9 @@
-"""The newest stored samples, read once: derived from the memory alone, so it needs no state of its own."""
+"""Stored samples as members read them: the newest, read once, and which of all are in the sums of the whole past."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -11,12 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from smartcl.data.batch import Ints, Rows
+from smartcl.data.batch import Bools, Ints, Rows
 from smartcl.learners.ensemble.member import Recent
 from smartcl.learners.ensemble.rows import Floats, unscaled
 from smartcl.memory import Observation, SampleStore
 from smartcl.memory.export import stored_rows
-from smartcl.selection.roles import REPLAYED
+from smartcl.memory.pool import REPLAYED
+from smartcl.saved import Saved
 
 #: From stored samples, by position, to how much each counts; None where all count alike.
 Weigh = Callable[[SampleStore, Ints], Floats | None]
@@ -100,3 +101,45 @@ def merged(old: Any, new: Any, is_old: NDArray[np.bool_]) -> Any:
     order[~is_old] = old.shape[0] + np.arange(new.shape[0])
     both = np.concatenate([old, new]) if isinstance(old, np.ndarray) else sparse.vstack([old, new], format="csr")
     return both[order]
+
+
+@dataclass(frozen=True)
+class Summed:
+    """The sums hold the samples that may be learned from the position ``first`` in the memory on.
+
+    Of those before it they hold none; or some, if ``mixed``.
+
+    >>> Summed(first=3).after(np.array([0, 2, 3, 4])).first
+    2
+    """
+
+    first: int = 0
+    mixed: bool = False
+
+    def after(self, kept: Ints) -> Summed:
+        """After the memory kept the samples at these positions, in order."""
+        return replace(self, first=int(np.searchsorted(kept, self.first)))
+
+    def holds(self, roles: NDArray[np.uint8]) -> Bools:
+        """Of samples with these roles, all that are stored, which ones are surely in the sums."""
+        found: Bools = roles == REPLAYED
+        found[: self.first] = False
+        return found
+
+    def unsure(self, some: Bools) -> bool:
+        """Whether any of these samples may or may not be in the sums."""
+        return self.mixed and bool(some[: self.first].any())
+
+    def state_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_state(cls, saved: Saved, stored: int) -> Summed:
+        """What ``state_dict`` described, beside a memory of ``stored`` samples."""
+        return cls(saved.whole("first", 0, stored), saved.flag("mixed"))
+
+
+def begin_of_newest(store: SampleStore, count: int) -> int:
+    """The position of the first of the newest ``count`` samples that may be learned; the end of the memory for none."""
+    newest = learnable(store)[::-1][:count]
+    return int(newest[-1]) if len(newest) else len(store)

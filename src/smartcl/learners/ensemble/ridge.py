@@ -13,7 +13,7 @@ from smartcl.data.spec import InputSpec
 from smartcl.learners.class_places import placed
 from smartcl.learners.ensemble.drift import CHANGED, NEW_TASK, RECURRED, Change
 from smartcl.learners.ensemble.feature_maps import FeatureMap
-from smartcl.learners.ensemble.member import Counted, Joint, Past, log_softmax
+from smartcl.learners.ensemble.member import Joint, MemberTerm, Past, log_softmax
 from smartcl.learners.ensemble.rows import Floats, Samples, View
 from smartcl.learners.ensemble.settings import (
     BATCH_ROWS,
@@ -243,7 +243,7 @@ class Ridge:
         snapshots = (before, *others)[:SNAPSHOTS]
         return replace(whole, sums=(first, *whole.sums[1:]), snapshots=snapshots).solved()
 
-    def combined(self, parts: Sequence[Counted[Self]], joint: Joint) -> Self:
+    def combined(self, parts: Sequence[MemberTerm[Self]], joint: Joint) -> Self:
         """Sums of the whole past add up, exactly; of those that forget, the mean is what one stream leaves."""
         rows, n_classes = joint.past.counts.total, joint.past.spec.n_classes
         if not joint.adds_up:

@@ -15,7 +15,7 @@ from typing import Any, Self
 import numpy as np
 
 from smartcl.learners.ensemble.drift import Change
-from smartcl.learners.ensemble.member import Counted, Joint, Past, Recent, log_shares
+from smartcl.learners.ensemble.member import Joint, MemberTerm, Past, Recent, log_shares
 from smartcl.learners.ensemble.rows import Floats, Samples, View
 from smartcl.learners.ensemble.settings import (
     BATCH_ROWS,
@@ -113,7 +113,7 @@ class Trees:
     def widened(self, n_classes: int, rng: np.random.Generator) -> Self:
         return self
 
-    def combined(self, parts: Sequence[Counted[Self]], joint: Joint) -> Self:
+    def combined(self, parts: Sequence[MemberTerm[Self]], joint: Joint) -> Self:
         """Trees for the newest samples of all."""
         recent, wait = joint.past.recent.last(TREE_ROWS), min(part.member.wait for part in parts)
         counted = replace(self, rows=joint.past.counts.total, wait=wait)
