@@ -63,7 +63,7 @@ def train(
     method: MethodName = USUAL_METHOD,
     settings: SettingsOption = None,
     batch: Annotated[int, typer.Option(min=1, help="Rows that are learned together.")] = 50,
-    workers: Annotated[int, typer.Option(min=1, help="Workers that learn the files apart; their models are merged.")] = 1,
+    workers: Annotated[int, typer.Option(min=1, help="Workers that learn the files apart; models are merged.")] = 1,
     merge_rows: Annotated[int, typer.Option(min=1, help="Merge after this number of rows of each worker.")] = 50_000,
     engine: Annotated[str, typer.Option(help="Workers are processes here (local) or actors of Ray (ray).")] = "local",
     per: Annotated[str | None, typer.Option(metavar="COL", help="A fleet: a model for each value of a column.")] = None,
