@@ -41,7 +41,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Load:
-    """Requests, sent in turn, so many a second over so many connections; None: as fast as answers come."""
+    """Requests, sent in turn, a number of them a second over a number of connections; None: as fast as answers come."""
 
     requests: Sequence[bytes]
     per_second: float | None

@@ -79,7 +79,7 @@ def compared(name: str, X: Any, y: Any, accuracy: str, speed: str) -> Iterator[t
 
 
 def after_fifty(X: Any, y: Any, step: int) -> float:
-    """The accuracy of answers to fifty rows, which are then learned so many at a time."""
+    """The accuracy of answers to fifty rows, which are then learned ``step`` at a time."""
     model, right = SmartClassifier("20kB", random_state=0), 0
     model.partial_fit(X[:50], y[:50], classes=np.unique(y))
     for start in range(50, len(y), 50):

@@ -92,7 +92,7 @@ def rates(folder: Path) -> Figures:
             learned = learning.rate * batch
             figures += [
                 (f"single-row predictions a second {told}", busy.rate, ">= 990"),
-                (f"99% of these within so many ms, {told}", busy.at(0.99), "<= 20"),
+                (f"99% of these in milliseconds, {told}", busy.at(0.99), "<= 20"),
                 (f"rows taken a second, {told}", learned, ">= 495"),
                 (f"processors that the service used {told}", used / busy.took, "<= 1"),
                 (f"answers other than 200, {told}", float(busy.bad + learning.bad), "0"),

@@ -67,7 +67,7 @@ class Stream:
     noise: float = 0.0
 
     def read(self, seed: int, most: int | None = None) -> Data:
-        """The data of this seed, of which at most so many rows are learned."""
+        """The data of this seed, of which at most this number of rows is learned."""
         if self.source in SUITE:
             suite = read_suite_file(stream_path(self.source))
             (X, y), classes, seeded = suite.with_seed(seed), suite.classes, len(suite.y) > 1
@@ -244,7 +244,7 @@ def options() -> argparse.Namespace:
     parser = argparse.ArgumentParser("python -m benchmarks tables", add_help=False)
     parser.add_argument("--streams", default=",".join(STREAMS), help="names with commas between them")
     parser.add_argument("--learners", default=",".join(["default", *RIVALS]), help="names with commas between them")
-    parser.add_argument("--rows", type=int, help="learn at most so many rows of each stream")
+    parser.add_argument("--rows", type=int, help="learn at most this number of rows of each stream")
     parser.add_argument("--seeds", type=int, default=SEEDS, choices=range(1, SEEDS + 1))
     parser.add_argument("--memory", default="100kB", help="of the methods of smartcl")
     given = parser.parse_args()

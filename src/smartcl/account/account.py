@@ -61,7 +61,7 @@ class Account:
 
     @classmethod
     def knowing(cls, known: Ints) -> Account:
-        """Of a stream that begins when so many labels of each class are known already."""
+        """Of a stream that begins when ``known`` labels of each class are known already."""
         return replace(cls.none(len(known)), known=np.array(known, dtype=np.int64))
 
     def anew(self) -> Account:
@@ -147,7 +147,7 @@ class Account:
 
     @classmethod
     def combined(cls, parts: Sequence[tuple[int, Account]]) -> Account:
-        """Accounts of the same classes, each so many times: added, or with a negative number taken out again.
+        """Accounts of the same classes, each counted a number of times: added, or with a negative number taken out again.
 
         Over time, the windows of all parts are added one by one, as if their streams had gone on side by side.
         """

@@ -181,6 +181,6 @@ def percent(share: float | None) -> str:
 
 
 def _surely(larger: float, smaller: float, rows: int) -> bool:
-    """Whether so many rows tell the two shares apart."""
+    """Whether this number of rows tells the two shares apart."""
     variance = larger * (1 - larger) + smaller * (1 - smaller)
     return larger - smaller > SURE * math.sqrt(max(variance, 1e-12) / max(1, rows))

@@ -216,7 +216,7 @@ class WordRates:
         return at[np.argsort(-strength, kind="stable")].tolist()  # type: ignore[no-any-return]
 
     def strongest(self, count: int) -> list[str]:
-        """The words that answers hang on most."""
+        """The words that answers depend on most."""
         return [self._names[place] for place in self._by_strength()[:count]] if self._names else []
 
     def _halve(self, journal: ChangeLog | None) -> None:

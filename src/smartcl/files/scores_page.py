@@ -236,7 +236,7 @@ def _inspected(found: dict[str, Any]) -> str:
         for line in strongest
     )
     matters = (
-        "<h2>What the answers hang on</h2><p class=soft>How far answers move, in the mean, when a feature has the "
+        "<h2>What the answers depend on</h2><p class=soft>How far answers move, in the mean, when a feature has the "
         f'value of another remembered row.</p><div class="bars">{bars}</div>'
         if strongest
         else ""

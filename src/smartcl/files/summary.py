@@ -123,7 +123,7 @@ def drift(model: TableModel) -> float | None:
 
 
 def strongest(model: TableModel) -> list[dict[str, Any]]:
-    """The features that the answers hang on most, by name, and how far these move without their values."""
+    """The features that the answers depend on most, by name, and how far these move without their values."""
     found = influences(model.classifier.learner_, np.random.default_rng(0))
     best = sorted(found.items(), key=lambda pair: -pair[1])[:STRONGEST]
     return [{"feature": model.encoder.name(place), "moves": moved} for place, moved in best if moved]

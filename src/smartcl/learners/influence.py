@@ -1,4 +1,4 @@
-"""Which features a model's answers hang on: how far they move when a sample has the value of another one."""
+"""Which features a model's answers depend on: how far they move when a sample has the value of another one."""
 
 from __future__ import annotations
 

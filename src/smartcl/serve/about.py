@@ -80,7 +80,7 @@ def everything(served: ServedModel) -> dict[str, Any]:
 
 
 def all_of_it(served: ServedModel) -> dict[str, Any]:
-    """The same and the features that answers hang on, which takes some hundred milliseconds."""
+    """The same and the features that answers depend on, which takes some hundred milliseconds."""
     found, model = everything(served), served.model
     if model is not None and found["model"] is not None:
         found["model"]["strongest_features"] = strongest(model)
