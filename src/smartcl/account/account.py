@@ -147,7 +147,7 @@ class Account:
 
     @classmethod
     def combined(cls, parts: Sequence[tuple[int, Account]]) -> Account:
-        """Accounts of the same classes, each counted a number of times: added, or with a negative number taken out again.
+        """Accounts of the same classes, each counted a number of times; with a negative number it is taken out again.
 
         Over time, the windows of all parts are added one by one, as if their streams had gone on side by side.
         """

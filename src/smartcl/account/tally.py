@@ -141,7 +141,7 @@ class Tally:
 
     @classmethod
     def combined(cls, parts: Sequence[tuple[int, Tally]]) -> Tally:
-        """Each of the parts, of the same classes, a number of times: added, or with a negative number taken out again."""
+        """Each of the parts, of the same classes, a number of times; with a negative number it is taken out again."""
         names = [field.name for field in fields(cls) if field.name != "most_ranked"]
         sums = {name: sum(times * getattr(part, name) for times, part in parts) for name in names}
         arrays = {name: np.maximum(value, 0) for name, value in sums.items() if isinstance(value, np.ndarray)}
