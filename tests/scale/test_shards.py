@@ -6,6 +6,8 @@ import csv
 import os
 import shutil
 import signal
+import threading
+import time
 from functools import partial
 from pathlib import Path
 
@@ -138,16 +140,22 @@ def test_a_worker_goes_on_from_its_checkpoint(parts, tmp_path, monkeypatch):
 
 def test_a_worker_that_is_killed_is_begun_again(parts, tmp_path):
     """By real processes: as in this one, and after a kill the same again."""
-    killed = []
+    killers = []
+
+    def kill(pid):
+        until = time.monotonic() + 60
+        while not list(tmp_path.glob("killed/shards/round-0-*/model.json")) and time.monotonic() < until:
+            time.sleep(0.001)
+        os.kill(pid, signal.SIGKILL)
 
     def kill_once(pids):
-        if not killed and list(tmp_path.glob("*/shards/round-0-*/model.json")):
-            killed.append(pids[0])
-            os.kill(pids[0], signal.SIGKILL)
+        if not killers:
+            killers.append(threading.Thread(target=kill, args=(pids[0],)))
+            killers[0].start()
 
     train = partial(train_shards, parts[:2], "y", workers=1, merge_rows=1000, **SETTINGS)
     model = train(out=tmp_path / "killed", watch_workers=kill_once)
-    assert killed
+    killers[0].join()
     assert model.progress.rows == 1400
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(shards, "Processes", Here)
