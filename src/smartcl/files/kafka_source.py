@@ -75,4 +75,5 @@ class KafkaSource:
                 reached[number] = offsets[-1] + 1
                 yield json_block(self.inputs[number], offsets, [message.value() or b"" for message in messages])
             if not self.follow and not by_partition:  # what is left are no messages, but marks of transactions
-                reached = {place.partition: place.offset for place in self._consumer.position(left)}
+                for place in self._consumer.position(left):  # below 0 where nothing has come since the assignment
+                    reached[place.partition] = max(reached[place.partition], place.offset)
