@@ -53,7 +53,7 @@ def test_rows_whose_labels_are_wrong_are_written_as_they_pass(trained: Path) -> 
     assert list(lines[0]) == ["id", "row", "given", "suggested", "probability", "given_probability"]
     named = [line["id"] for line in lines]
     assert len(set(named) & wrong) > 0.5 * len(wrong)
-    assert len(set(named) & wrong) > 4 * 0.1 * len(named)  # four times as often as by chance, from the first batch on
+    assert len(set(named) & wrong) >= 5 * 0.1 * len(named)  # five times as often as by chance, from the first batch on
     assert all(line["id"] == f"row-{int(line['row']) - 1}" for line in lines)
     assert "<svg" in (trained.parent / "page.html").read_text()
 

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from smartcl.files.blocks import Mark
 from smartcl.files.sources import Source
 from smartcl.files.table_model import TableModel
 from smartcl.files.training import train_stream
@@ -125,6 +126,35 @@ def test_each_message_of_a_topic_counts_once(broker: Any, tmp_path: Path) -> Non
     assert more.progress.rows == 420
     with pytest.raises(ValueError, match="no topic 'nowhere'"):
         assert KafkaSource("nowhere", {**config, "allow.auto.create.topics": False}, follow=False).inputs
+
+
+def test_a_partition_without_news_ends_though_the_broker_is_slow(broker: Any) -> None:
+    """Its position is not known before a message of it has come."""
+    from smartcl.files.kafka_source import KafkaSource
+
+    for place in range(6):
+        broker.produce("slow", json.dumps(ROWS[place]).encode(), partition=place % 2)
+    broker.flush(10)
+    source = KafkaSource("slow", {"bootstrap.servers": address_of(broker), "log_level": 0}, follow=False)
+    source.__dict__["_consumer"] = slow = SlowConsumer(source._consumer)
+    done = {source.inputs[0]: Mark(0, 3)}
+    assert sum(len(block.parse(None).at) for block in source.blocks(done)) == 3
+    assert slow.asked < 50
+
+
+class SlowConsumer:
+    """A consumer whose first answer is that nothing has come yet; one that is asked for ever fails."""
+
+    def __init__(self, real: Any) -> None:
+        self.real, self.asked = real, 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.real, name)
+
+    def consume(self, *arguments: Any) -> Any:
+        self.asked += 1
+        assert self.asked < 50, "it does not end"
+        return [] if self.asked == 1 else self.real.consume(*arguments)
 
 
 def test_each_entry_of_a_stream_counts_once(redis_url: str, tmp_path: Path) -> None:

@@ -140,12 +140,13 @@ def test_a_worker_goes_on_from_its_checkpoint(parts, tmp_path, monkeypatch):
 
 def test_a_worker_that_is_killed_is_begun_again(parts, tmp_path):
     """By real processes: as in this one, and after a kill the same again."""
-    killers = []
+    killers, saved = [], []
 
     def kill(pid):
         until = time.monotonic() + 60
         while not list(tmp_path.glob("killed/shards/round-0-*/model.json")) and time.monotonic() < until:
             time.sleep(0.001)
+        saved.extend(tmp_path.glob("killed/shards/round-0-*/model.json"))
         os.kill(pid, signal.SIGKILL)
 
     def kill_once(pids):
@@ -156,6 +157,7 @@ def test_a_worker_that_is_killed_is_begun_again(parts, tmp_path):
     train = partial(train_shards, parts[:2], "y", workers=1, merge_rows=1000, **SETTINGS)
     model = train(out=tmp_path / "killed", watch_workers=kill_once)
     killers[0].join()
+    assert saved
     assert model.progress.rows == 1400
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(shards, "Processes", Here)

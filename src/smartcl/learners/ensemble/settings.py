@@ -85,9 +85,9 @@ NEIGHBOUR_ROWS = (100, 500, 2000)
 
 # --- the next row (next_row.py) ---------------------------------------------------------------------------------------
 
-#: Nearest neighbours for the very next row, and of how many newest rows. Row by row, on 10,000 rows of covtype and
-#: 8,000 of moving_squares, each adds 0.1 to 0.5 to the pool with the other alone. The regression remembers as many rows
-#: as the smallest of ``NEIGHBOUR_ROWS``.
+#: Nearest neighbours for the very next row, and of how many newest rows. Tried by hand, row by row, on 10,000 rows of
+#: covtype and 8,000 of moving_squares: the first adds 1.0 and 6.5 points to the pool alone, the second 0.1 and 0.0 to
+#: the first and the last label. The regression remembers as many rows as the smallest of ``NEIGHBOUR_ROWS``.
 NEAREST = ((3, 50), (1, 10))
 
 # --- trees (trees.py) -------------------------------------------------------------------------------------------------
