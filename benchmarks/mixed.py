@@ -372,7 +372,7 @@ def options() -> argparse.Namespace:
     parser = argparse.ArgumentParser("python -m benchmarks mixed", add_help=False)
     parser.add_argument("--streams", default=",".join(STREAMS), help="names with commas between them")
     parser.add_argument("--learners", default=",".join(LEARNERS), help="names with commas between them")
-    parser.add_argument("--rows", type=int, help="learn at most so many rows of each stream")
+    parser.add_argument("--rows", type=int, help="learn at most this number of rows of each stream")
     given = parser.parse_args()
     given.streams, given.learners = given.streams.split(","), given.learners.split(",")
     for what, names, known in (("stream", given.streams, STREAMS), ("learner", given.learners, LEARNERS)):

@@ -61,7 +61,7 @@ class Column:
         return self.kind in (CODE, CATEGORY)
 
     def features(self, rates: int, word_rates: int) -> list[str]:
-        """The names of its features, with rates in so many columns of classes.
+        """The names of its features, each with ``rates`` columns of classes.
 
         >>> Column("age", "number", missing=True, fill=40.0).features(1, 1)
         ['age', 'age is missing']

@@ -14,12 +14,12 @@ from smartcl.columns.column_schema import AS_NUMBERS, CATEGORY, Column, ColumnSc
 from smartcl.columns.records import Records
 from smartcl.columns.values import name_of, numbers_of
 
-#: Right in so many of the later rows of each class, in the mean over classes: one column alone is seldom. The duration
-#: of bank's calls reaches 0.75, petal width 0.96 on irises, the delay from which flights are called late 1.0.
+#: The share of later rows that one column alone gets right, in the mean over classes, to be named in a warning. The
+#: duration of bank's calls reaches 0.75, petal width 0.96 on irises, the delay from which flights are called late 1.0.
 NEARLY = 0.98
 #: Fewer rows of a class, among those that are learned or those that are tested, say nothing.
 LEAST_ROWS = 8
-#: The tree of a number has so many leaves.
+#: The leaves of the tree of a number.
 LEAVES = 8
 
 

@@ -13,7 +13,7 @@ from smartcl.saved import Saved
 
 Floats = NDArray[np.float32]
 
-#: By so many rows it is decided what stands for a missing value, and which columns say so.
+#: Rows by which it is decided what stands for a missing value, and which columns say so.
 FIRST_ROWS = 1000
 
 

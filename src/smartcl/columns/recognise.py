@@ -34,25 +34,25 @@ from smartcl.columns.records import Records
 from smartcl.columns.values import UNREADABLE, clock_of, is_missing, name_of, number_of, numbers_of
 from smartcl.columns.written import READERS, SLIPS, best_style
 
-#: By so many rows the columns are recognised.
+#: Rows by which the columns are recognised.
 FIRST_ROWS = 1000
-#: From so many words on the average, names are a text,
+#: Names of this number of words on average are a text,
 WORDS = 3.0
-#: unless so few of them are repeated in so many rows each: a category of long names.
+#: unless there are at most this number of names, each in this number of rows: a category of long names.
 LONG_NAMES, REPEATED = 64, 4.0
-#: A column that is called an id, and whose values are all different in so many rows, is the name of the row.
+#: A column that is called an id, with a different value in each of this number of rows, names the row.
 ROWS_OF_NAMES = 20
 #: What a column is called that numbers the rows; one whose name ends in ``_id`` is looked at too.
 NUMBER_NAMES = ("", "id", "index", "row", "rownames", "__index_level_0__", "nr", "no", "unnamed: 0", "column 1")
-#: Whatever it is called, a column that goes up by one in each of so many rows, or has another name in each, names them.
+#: A column that goes up by one in each of this number of rows, or has another name in each, names them.
 ROWS_COUNTED = 200
 #: A category with no more names than this has a column for each, and for each that comes later one of the free ones.
 OWN_NAMES, LEAST_FREE = 20, 8
-#: Whole numbers of so few values, each in so many rows, may be names: both is kept.
+#: Whole numbers of at most this number of values, each in this number of rows, may be names: both are kept.
 FEW_VALUES, ROWS_A_VALUE = 32, 8.0
-#: Numbers of more values that leave so many others out for each are names, if each comes in as many rows.
+#: Numbers of more values are names if for each value this number is skipped, and each comes in as many rows.
 GAPS = 4.0
-#: A clock shows so many different minutes if it is not called one.
+#: The different minutes that a clock shows at least, if it is not called one.
 MINUTES = 12
 #: Numbers of more different values than this, in fewer rows each, measure something: they are no classes.
 MOST_CLASSES, ROWS_A_CLASS = 50, 20.0

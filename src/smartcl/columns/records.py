@@ -47,7 +47,7 @@ class Records:
         return cls(columns, count, np.arange(count), {}, strangers or {})
 
     def after(self, first: int) -> Records:
-        """The same without the first so many records."""
+        """The same without the records before ``first``."""
         if not first:
             return self
         row = int(np.searchsorted(self.at, first))

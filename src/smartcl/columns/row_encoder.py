@@ -234,7 +234,7 @@ class RowEncoder:
         return self.encoded(rows, odd).x
 
     def encoded(self, rows: Parsed, odd: Odd | None = None, after: int = 0) -> EncodedRows:
-        """The same, with what is needed to learn them; ``after`` so many rows that came without their labels."""
+        """The same, with what is needed to learn them; ``after`` is the number of rows before them without labels."""
         odd = Odd() if odd is None else odd
         features = np.zeros((len(rows), len(self.schema.feature_names)), dtype=np.float32)
         lost = self._numbers_into(features, rows.numbers, odd)
@@ -339,7 +339,7 @@ class RowEncoder:
         return made
 
     def late(self, after: Ints) -> Floats:
-        """The rate of late rows in each column of classes, for rows before which so many came without their labels.
+        """The rate of late rows in each column of classes, for rows after this number of rows without labels.
 
         What the last labels say of the next rows they say less and less of those beyond a batch: the rate fades to that
         of all rows.

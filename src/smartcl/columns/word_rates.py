@@ -34,7 +34,7 @@ SHRINK_ROWS, SURE_ROWS = 1.0, 3.0
 HALVED_ROWS = 50_000
 #: The number of words that the strongest and the weakest of a text are averaged over.
 FEW = 3
-#: Words of which the letters are kept, for people; each came in so many rows at least.
+#: Words of which the letters are kept, for people; the rows that each came in at least.
 NAMED_WORDS, NAMED_ROWS = 4096, 5
 #: What is stored are multiples of this.
 GRAIN = 1 / 32

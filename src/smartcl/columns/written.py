@@ -85,7 +85,7 @@ def _calendar(match: re.Match[str], day_first: bool) -> tuple[int, int, int]:
     return (year, second, first) if day_first else (year, first, second)
 
 
-#: Of the values of a column so few may be unlike the others: a slip does not make a number a name.
+#: The share of a column's values that may be unlike the others: a slip does not make a number a name.
 SLIPS = 0.02
 
 NUMBERS: Mapping[str, ReadValue] = {

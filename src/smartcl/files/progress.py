@@ -11,7 +11,7 @@ from smartcl.files.byte_streams import Beginning
 from smartcl.files.steps import Step
 from smartcl.saved import Saved
 
-#: Of columns that were not there in the beginning so many are remembered.
+#: The number of columns, not there in the beginning, that are remembered.
 MOST_STRANGERS = 100
 #: Of so many changes of the stream it is remembered what moved.
 MOST_CHANGES = 100

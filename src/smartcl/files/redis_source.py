@@ -13,7 +13,7 @@ from smartcl.errors import extra
 from smartcl.files.blocks import Block, Mark
 from smartcl.files.messages import json_block, next_number, numbered
 
-#: An entry's name is a millisecond and a number within it; of these numbers there may be so many, as bits.
+#: An entry's name is a millisecond and a number within it; the bits of such a number.
 SEQUENCE_BITS = 20
 
 

@@ -79,7 +79,7 @@ class TableModel:
     start: RowEncoder
     progress: Progress = field(default_factory=Progress)
     ages: Ages = field(default_factory=Ages)
-    #: A row's label is known when so many rows have been answered, itself included; 0: when its batch has been.
+    #: A row's label is known when this number of rows has been answered, itself included; 0: when its batch has been.
     delay: int = 0
     #: Batches that were answered and wait for their labels, the oldest first.
     waiting: tuple[AnsweredRows, ...] = ()
