@@ -54,6 +54,7 @@ SETTINGS: Mapping[str, Kind] = {
     "optimizer": Code(),
     "augment": Code(),
     "members": Members(),
+    "features": Whole(1, 50_000),
 }
 
 

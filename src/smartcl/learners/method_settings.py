@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from smartcl.learners.recipe import MethodTraining, Recipe
 from smartcl.setting_kinds import OwnMember
+from smartcl.settings import Settings
 
 
 @dataclass(frozen=True)
@@ -84,6 +85,13 @@ class ICaRLSettings(MethodTraining):
     strength: float = 1.0
     layer: str = "penultimate"
     whole: bool = True
+
+
+@dataclass(frozen=True)
+class RanDumbSettings(Settings):
+    """How many random features there are; the state has two bytes for each pair of them."""
+
+    features: int = 4000
 
 
 @dataclass(frozen=True)
