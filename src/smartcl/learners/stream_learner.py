@@ -25,6 +25,7 @@ from smartcl.memory.schematic_memory import ExtraColumns, Observation, Schematic
 from smartcl.network.inputs import Prepared, prepare
 from smartcl.network.plain import PlainNetwork
 from smartcl.network.scaling import InputScale
+from smartcl.persistence import state_nbytes
 from smartcl.saved import Saved
 
 PREDICT_ROWS = 2048
@@ -168,6 +169,11 @@ class StreamLearner(Transactional):
         """The bytes of all that the future depends on: of the memory, and of each part beside it."""
         models = zip(self.model_names, self.models, strict=True)
         return {"memory": self.memory.store.nbytes, **{name: model.nbytes for name, model in models}}
+
+    @property
+    def total_nbytes(self) -> int:
+        """The bytes of the whole state, as ``state_dict`` has it and a saved folder holds it."""
+        return state_nbytes(self.state_dict())
 
     def as_module(self) -> PlainNetwork:
         """What predicts, as a plain PyTorch module; a method that does not predict by its network has none."""

@@ -5,7 +5,12 @@ from __future__ import annotations
 #: How good a learner is.
 SCORES = {"accuracy": "accuracy, %", "balanced_accuracy": "balanced accuracy, %", "auc": "AUC"}
 #: What it holds.
-HOLDINGS = {"samples_held": "samples held", "share_held": "% of the stream", "memory_bytes": "bytes held"}
+HOLDINGS = {
+    "samples_held": "samples held",
+    "share_held": "% of the stream",
+    "memory_bytes": "bytes held",
+    "total_bytes": "bytes of the whole state",
+}
 #: Further scores of a stream that is predicted before it is learned, and what a learner costs there.
 STREAM_SCORES = {"kappa": "Cohen's kappa", "average_precision": "average precision"}
 COSTS = {"cpu_seconds": "CPU seconds", "pickled_bytes": "bytes, pickled"}
@@ -13,7 +18,7 @@ METRICS = {**SCORES, **STREAM_SCORES, **HOLDINGS, **COSTS}
 
 _DIGITS = {
     **dict.fromkeys(("auc", "kappa", "average_precision"), 3),
-    **dict.fromkeys(("samples_held", "memory_bytes", "pickled_bytes"), 0),
+    **dict.fromkeys(("samples_held", "memory_bytes", "total_bytes", "pickled_bytes"), 0),
     **dict.fromkeys(("share_held", "cpu_seconds"), 1),
 }
 

@@ -49,9 +49,9 @@ JOINT = (
     Row("joint training, smart's training", "joint-smart", at={"memory": "300 samples"}, seeds=BEYOND_SEEDS),
 )
 #: The critic of memories: random features and sums, no sample; one run serves all sizes of memory.
-RANDUMB = Row("RanDumb", "randumb", at={"memory": "300 samples"})
+RANDUMB = Row("RanDumb", "randumb", at={"memory": "300 samples"}, seeds=3)
 #: What ``SmartClassifier`` is by default.
-BY_DEFAULT = Row("default", "adaptive")
+BY_DEFAULT = Row("default", "adaptive", seeds=3)
 BEYOND = (
     BY_DEFAULT,
     RANDUMB,
