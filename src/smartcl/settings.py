@@ -54,6 +54,7 @@ SETTINGS: Mapping[str, Kind] = {
     "optimizer": Code(),
     "augment": Code(),
     "members": Members(),
+    "kept_weights": Word(("float32", "float16")),
     "features": Whole(1, 50_000),
 }
 

@@ -16,7 +16,7 @@ from smartcl.cli.account_lines import account_lines
 from smartcl.cli.columns_table import columns_table
 from smartcl.cli.loading import loading
 from smartcl.cli.one_line import counted, note
-from smartcl.cli.options import AsJson, Format, Memory, MethodName, Seed, SettingsOption, Trust
+from smartcl.cli.options import AsJson, Format, Memory, MethodName, Seed, SettingsOption, Total, Trust
 from smartcl.cli.passed_over import passed_over_lines
 from smartcl.cli.screen import screen
 from smartcl.cli.status_line import StatusLine
@@ -43,6 +43,7 @@ def train(
     ],
     label: Annotated[str | None, typer.Option(help="The column of the label.")] = None,
     memory: Memory = "1MB",
+    total: Total = None,
     out: Annotated[Path, typer.Option(help="The folder of the model.")] = Path("model"),
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the model in the folder.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the model in the folder.")] = False,
@@ -114,6 +115,7 @@ def train(
                 address=address,
                 merge_rows=merge_rows,
                 memory=memory,
+                total=total,
                 resume=resume,
                 columns=asked,
                 id=id_column,
@@ -133,7 +135,7 @@ def train(
         begun = TableModel.load(out, trust or ()) if goes_on else None
         parameters = assignments(settings or [])
         classifier = SmartClassifier(
-            memory, method=method, parameters=parameters or None, batch_size=batch, random_state=seed
+            memory, total=total, method=method, parameters=parameters or None, batch_size=batch, random_state=seed
         )
         training = Training(
             FileSource(tuple(inputs), input_format, follow),

@@ -130,11 +130,13 @@ def find_method(name: str) -> Method:
     return METHODS[name]
 
 
-def build_learner(name: str, spec: InputSpec, memory: str | int, seed: int = 0, **parameters: Any) -> StreamLearner:
-    """A learner by name.
+def build_learner(
+    name: str, spec: InputSpec, memory: str | int, seed: int = 0, *, total: str | int | None = None, **parameters: Any
+) -> StreamLearner:
+    """A learner by name; with a ``total``, its whole state stays within it.
 
     >>> from smartcl.data import InputSpec
     >>> build_learner("er", InputSpec(n_features=4, n_classes=2), "1kB", hidden=(8,)).memory
     0 samples in 0 B of 1 kB, 4 of 4 features kept
     """
-    return find_method(name).learner(spec, memory, seed, **parameters)
+    return find_method(name).learner(spec, memory, seed, total=total, **parameters)
