@@ -15,7 +15,8 @@ HEAD = """# Results
 
 Made from `results/` by `smartcl report --markdown docs/results.md`. Accuracy is in percent: the mean over the test sets
 of all tasks after the last batch, or on the suite of streams over each batch before it is learned. A cell is mean ±
-standard deviation (number of seeds); below it stands what the paper prints. Every memory is charged to the byte. All
+standard deviation (number of seeds); below it stands what the paper prints. Every memory is charged to the byte;
+*whole state* is all that a saved folder holds of a learner: weights, moments, averages, sums and the memory. All
 metrics of a table, and paired differences with their intervals, are printed by
 `smartcl reproduce table1 --show --paired`.
 """
