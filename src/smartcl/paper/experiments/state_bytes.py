@@ -12,12 +12,16 @@ import json
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from smartcl.atomic import write_file
+from smartcl.errors import UnavailableError
 from smartcl.learners.methods import METHODS
 from smartcl.paper.datasets.dataset_registry import DATASETS, load_stream
 from smartcl.paper.experiments.results import ResultFolder
+
+if TYPE_CHECKING:
+    from smartcl.paper.datasets.task_stream import TaskStream
 
 NAME = "state-bytes.json"
 #: The method whose state depends on the rows.
@@ -66,7 +70,7 @@ def missing_cells(folder: Path, known: Mapping[str, int]) -> Iterator[dict[str, 
                 yield spec
 
 
-def measured_beside(spec: Mapping[str, Any], stream: Any) -> int:
+def measured_beside(spec: Mapping[str, Any], stream: TaskStream) -> int:
     """The bytes beside the memory after a short run: of images a batch a task, of sparse rows all of them."""
     method = METHODS[spec["method"]]
     short = {name: 1 for name in ("iterations", "epochs") if name in method.parameters}
@@ -82,14 +86,25 @@ def measured_beside(spec: Mapping[str, Any], stream: Any) -> int:
 def measure(folder: Path) -> None:
     """Measure what is missing, and write it after each data set."""
     known = read_beside(folder)
-    loaded: tuple[str, Any] = "", None
+    loaded: tuple[str, TaskStream | None] = "", None
     for spec in missing_cells(folder, known):
         if loaded[0] != spec["dataset"]:
-            loaded = spec["dataset"], load_stream(spec["dataset"])
+            loaded = spec["dataset"], _stream(spec["dataset"])
+        if loaded[1] is None:
+            continue
         known[cell_of(spec)] = measured_beside(spec, loaded[1])
         text = json.dumps(dict(sorted(known.items())), indent=0)
         write_file(folder / NAME, f"{text}\n".encode())
         print(cell_of(spec), known[cell_of(spec)], flush=True)
+
+
+def _stream(name: str) -> TaskStream | None:
+    """The stream, if its data can be had here."""
+    try:
+        return load_stream(name)
+    except UnavailableError as error:
+        print(f"{name}: {error}", flush=True)
+        return None
 
 
 if __name__ == "__main__":

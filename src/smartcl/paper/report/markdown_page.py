@@ -5,6 +5,7 @@ from __future__ import annotations
 from smartcl.paper.experiments.catalogue import TABLES
 from smartcl.paper.experiments.measures import METRICS
 from smartcl.paper.experiments.run_table import Table
+from smartcl.paper.experiments.total_runs import TOTAL_RUNS
 from smartcl.paper.experiments.tuning import STEP_RUNS, STRENGTH_RUNS
 from smartcl.paper.report.explanations import explained
 from smartcl.paper.report.loaded_runs import Runs
@@ -25,7 +26,7 @@ metrics of a table, and paired differences with their intervals, are printed by
 ALSO_SHOWN = ("auc",)
 
 #: On the page: the tables, and what settings were chosen by.
-SHOWN: tuple[Table, ...] = (*TABLES.values(), STRENGTH_RUNS, STEP_RUNS)
+SHOWN: tuple[Table, ...] = (*TABLES.values(), TOTAL_RUNS, STRENGTH_RUNS, STEP_RUNS)
 
 
 def markdown_page(runs: Runs) -> str:
