@@ -240,3 +240,11 @@ def test_a_column_that_tells_the_label_is_warned_of() -> None:
         SmartClassifier("20kB", **QUICK).partial_fit(
             pandas_frame({"delay": delay, "shop": ["a", "b"] * 200}), delay > 15
         )
+
+
+def test_a_table_without_rows_is_answered_with_none() -> None:
+    days = [f"2024-01-{1 + n % 28:02d}" for n in range(60)]
+    rows = [{"day": day, "size": n % 7, "name": "abc"[n % 3]} for n, day in enumerate(days)]
+    model = SmartClassifier("20kB", **QUICK).partial_fit(rows, ["x", "y"] * 30)
+    assert model.predict([]).tolist() == []
+    assert model.predict_proba([]).shape == (0, 2)
