@@ -11,8 +11,8 @@ from smartcl.columns.hashed_width import MOST_WIDTH
 from smartcl.columns.records import MOST_COLUMNS, Wanted
 from smartcl.columns.word_rates import WordRates
 from smartcl.columns.written import READERS, ReadValue
-from smartcl.persistence import path_of
-from smartcl.saved import Saved, StateError
+from smartcl.saving.persistence import path_of
+from smartcl.saving.saved import Saved, StateError
 
 #: The kinds of columns. A ``clock`` is a time of the day; a ``code`` a number that is also a name; ``indexed`` a row of
 #: LIBSVM's format: features by number.

@@ -13,7 +13,7 @@ from smartcl.columns.column_schema import Column, ColumnSchema
 from smartcl.columns.name_rates import MOST_NAMES, WINDOW_ROWS
 from smartcl.columns.row_encoder import RowEncoder
 from smartcl.columns.word_rates import FIRST_SLOPE, NAMED_WORDS
-from smartcl.saved import Saved
+from smartcl.saving.saved import Saved
 
 
 @dataclass(frozen=True)

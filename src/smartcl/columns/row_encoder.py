@@ -40,7 +40,7 @@ from smartcl.columns.records import Records
 from smartcl.columns.values import LARGEST, MISSING, UNREADABLE, is_missing, name_of, numbers_of
 from smartcl.columns.word_rates import WordRates, Words, words_from, words_state
 from smartcl.data.batch import Ints, Rows, take_rows
-from smartcl.saved import Saved
+from smartcl.saving.saved import Saved
 
 Floats = NDArray[np.float32]
 
