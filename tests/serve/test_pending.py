@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smartcl.saved import Saved
+from smartcl.saving.saved import Saved
 from smartcl.serve.pending import KnownIds, PendingLabels, Predicted
 
 WORDS = st.text(max_size=30)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from smartcl.saved import Saved
+from smartcl.saving.saved import Saved
 
 #: Bytes that an entry takes beside its text and its id: the heads of four objects and its place in the table
 #: (tests/serve/test_pending.py measures them).

@@ -21,8 +21,8 @@ from smartcl.files.answered_rows import AnsweredRows
 from smartcl.files.live import Pace
 from smartcl.files.table_model import TableModel
 from smartcl.files.training import SCHEMA
-from smartcl.persistence import INDEX, only_trainer, write_file
-from smartcl.saved import Saved
+from smartcl.saving.persistence import INDEX, only_trainer, write_file
+from smartcl.saving.saved import Saved
 from smartcl.serve.answer_scores import MISTAKES, AnswerScores, mistake
 from smartcl.serve.answering import Answering, Answers, step_of
 from smartcl.serve.bodies import Item
