@@ -80,7 +80,9 @@ class SmartClassifier(ClassifierMixin, TableDoor):  # type: ignore[misc]
     makes one; ``optimizer(parameters)`` makes an optimizer of torch for it, and ``augment(rows)`` changes the rows of
     every step. ``X`` may be images ``[n, channels, height, width]``. With an ``encoder``, a function from raw items to
     vectors, ``X`` is a list of such items, and the memory keeps the vectors. All of this code is saved by name, and
-    loading imports it only from modules that are named in ``load(folder, trust=[...])``.
+    loading imports it only from modules that are named in ``load(folder, trust=[...])``. Some encoders are known by
+    name: ``"efficientnet-lite0"`` for images, brought to 224 by 224 pixels or, as ``"efficientnet-lite0@96"``, to 96 by
+    96, and ``"wordllama"`` for texts (``pip install 'smartcl[encoders]'``).
 
     ``class_weight`` and ``sample_weight`` say how much a row counts when it is learned and whenever it is replayed;
     ``"balanced"`` goes by how often each class has come so far. A row of weight 0 is left out. Weights of samples are
