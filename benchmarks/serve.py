@@ -1,7 +1,7 @@
 """The service: how fast it answers while it learns, and what kills, hostile requests, a day and many keys do to it.
 
-``python -m benchmarks.serve rates kills ...`` measures some of it only, and prints the figures; ``--predictions`` says how
-many a day has.
+``python -m benchmarks.serve rates kills ...`` measures some of it only, and prints the figures; ``--predictions`` says
+how many a day has.
 """
 
 from __future__ import annotations
