@@ -211,7 +211,7 @@ SOUND = [
 
 
 @given(which=st.sampled_from(SOUND), seed=st.integers(0, 2**32 - 1), times=st.integers(1, 3))
-@settings(max_examples=400)
+@settings(max_examples=200)
 def test_whatever_is_not_refused_can_be_used(which: SampleStore, seed: int, times: int) -> None:
     rng = np.random.default_rng(seed)
     state = which.state_dict()
