@@ -10,7 +10,6 @@ import json
 import subprocess
 import sys
 import tempfile
-from pathlib import Path
 
 from benchmarks.timing import report
 
@@ -19,7 +18,6 @@ BEFORE = {"batch": 70, "row": 108, "show": 192}
 
 CROSSED = """
 import contextlib, io, json, sys
-from pathlib import Path
 import numpy as np
 import smartcl
 
@@ -70,7 +68,6 @@ print(json.dumps(files()))
 """,
     "show": """
 import contextlib, io, json, sys
-from pathlib import Path
 from smartcl.cli.app import call
 with contextlib.redirect_stdout(io.StringIO()):
     call(["reproduce", "table1", "--show", "--json"])

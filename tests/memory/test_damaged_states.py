@@ -15,7 +15,7 @@ from scipy import sparse
 from smartcl.memory import FeatureWatch, SampleStore, Schema
 from smartcl.memory.column_order import AS_THEY_ARE, ColumnOrder
 from smartcl.memory.grading import choose_levels, learn_code
-from smartcl.memory.row_formats import Layout, ValueType, possible_formats
+from smartcl.memory.row_bytes import Layout, ValueType, possible_formats
 from smartcl.memory.schema import MAX_VERSIONS
 from smartcl.saving.saved import StateError
 

@@ -27,7 +27,7 @@ from smartcl.network.arithmetic import rounding
 from smartcl.network.dropout import drop_inputs
 from smartcl.network.inputs import Prepared, take_inputs
 from smartcl.saving.saved import Saved
-from smartcl.selection.fair_reservoir import ENSURED
+from smartcl.selection.fair_shares import ENSURED
 
 #: The share of contradicted labels from which doubt is complete.
 FULL_DOUBT = 0.02

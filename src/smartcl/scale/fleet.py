@@ -25,9 +25,8 @@ from smartcl.columns.records import Records
 from smartcl.columns.row_encoder import Odd, Parsed, RowEncoder
 from smartcl.columns.values import name_of
 from smartcl.estimator import SmartClassifier
-from smartcl.files.ages import Ages
 from smartcl.files.blocks import NO_LABEL, Mark, Step, first_rows, steps
-from smartcl.files.progress import Progress
+from smartcl.files.progress import Ages, Progress
 from smartcl.files.sources import Source, source_of
 from smartcl.files.table_model import PREDICT_ROWS, Answered, TableModel
 from smartcl.saving.persistence import only_trainer, write_file

@@ -10,8 +10,7 @@ from typing import TypeVar
 
 from smartcl.columns.row_encoder import Odd, RowEncoder
 from smartcl.estimator import SmartClassifier
-from smartcl.files.ages import Ages
-from smartcl.files.progress import MOST_STRANGERS, Progress
+from smartcl.files.progress import MOST_STRANGERS, Ages, Progress
 from smartcl.files.table_model import TableModel, load
 from smartcl.scale.merging import merge_classifiers, subtract_classifier
 

@@ -18,7 +18,7 @@ from smartcl.learners.ensemble.settings import BATCH_ROWS, LATER, LONG_ROWS, SET
 from smartcl.learners.learner import Learner
 from smartcl.learners.model import Model
 from smartcl.learners.weights import Labelled
-from smartcl.network.denormals import flushed_denormals
+from smartcl.network.arithmetic import flushed_denormals
 from smartcl.saving.saved import Saved
 
 
