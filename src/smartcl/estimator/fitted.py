@@ -1,4 +1,4 @@
-"""What learning has made of an estimator, as one value: a learner, the labels it knows, and how it was built.
+"""State of a fitted estimator as one value: its learner, the labels it knows, and how it was built.
 
 It is replaced as a whole, and saved and loaded as a whole: a folder, a pickle and a deep copy hold the same.
 """
@@ -296,7 +296,7 @@ def check_endings(labels: Any) -> None:
     ValueError: y must hold texts that do not end in the character NUL, got 'a\\x00'
     """
     if getattr(getattr(labels, "dtype", None), "kind", "O") != "O":
-        return  # numbers, or texts of NumPy's, of which nobody knows any more
+        return  # numbers, or NumPy's texts: how they ended cannot be known any more
     held = np.ravel(np.asarray(labels, dtype=object))
     odd = next((label for label in held if isinstance(label, str) and label.endswith("\0")), None)
     if odd is not None:

@@ -1,4 +1,4 @@
-"""How far a training has come: what was read, what was passed over and why, and how old the stored samples are."""
+"""Progress of a training: what was read, what was passed over and why, and how old the stored samples are."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from smartcl.saving.saved import Saved
 
 #: The number of columns, not there in the beginning, that are remembered.
 MOST_STRANGERS = 100
-#: Of so many changes of the stream it is remembered what moved.
+#: Changes of the stream of which it is remembered what moved.
 MOST_CHANGES = 100
 
 
@@ -110,7 +110,7 @@ class Ages:
     held: tuple[int, ...] | None = ()
 
     def after(self, seen: Observation, before: int) -> Ages:
-        """With a batch that came after so many rows: who stayed, and who of it was stored."""
+        """With a batch that came after ``before`` rows: which samples stayed, and which of its own were stored."""
         if self.held is None or (np.diff(seen.kept) <= 0).any():
             return Ages(self.band, None)
         ends = np.cumsum(self.held)
@@ -136,7 +136,7 @@ class Ages:
 
     @classmethod
     def from_state(cls, saved: Saved, samples: int) -> Ages:
-        """The same again, if it is about so many samples."""
+        """From a saved state, if its counts add up to this number of samples."""
         held = saved.optional_items("held")
         fine = held is None or (
             len(held) <= MOST_BANDS and all(type(n) is int and n >= 0 for n in held) and sum(held) == samples

@@ -169,7 +169,7 @@ class Learner(StreamLearner):
 
     @property
     def told_by(self) -> Judge | None:
-        """Who tells coarser values from those that came; nobody, unless a method does."""
+        """The judge of coarser values; None, unless a method has one."""
         return None
 
     def end_task(self, data: Batch) -> Observation | None:

@@ -13,7 +13,7 @@ from smartcl.network.mlp import ROW_TABLE_WEIGHTS
 #: What is held of every weight: the weight, Adam's two moments, the average, and a copy to go back to.
 COPIES = 5
 WEIGHT_NBYTES = 4
-#: A row table has rows for the features seen; so many, it is taken, will be seen.
+#: A row table has rows for the features seen; this is the assumed number of them.
 TABLE_ROWS = 10_000
 
 

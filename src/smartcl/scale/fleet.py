@@ -311,7 +311,7 @@ def train_fleet(
     memory
         The size of the memory of each model. Beside it a model of a table takes about 5 MB.
     most_keys
-        At most so many values get a model; the rows of later ones are learned by the base.
+        The number of values that get a model at most; the rows of later ones are learned by the base.
     base_rows
         The rows that the base learns first, whatever their key: new keys begin from it.
     out
