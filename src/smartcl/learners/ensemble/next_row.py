@@ -13,13 +13,23 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import lapack
 
 from smartcl.data.batch import Ints
 from smartcl.learners.class_places import placed
 from smartcl.learners.ensemble.calibration import Calibration
 from smartcl.learners.ensemble.member import Recent, log_shares, log_softmax
 from smartcl.learners.ensemble.rows import Doubles, Floats, Samples
-from smartcl.learners.ensemble.settings import BATCH_ROWS, LOOK_ROWS, NEAREST, NEIGHBOUR_ROWS, RECENT_ROWS, SHARPNESS
+from smartcl.learners.ensemble.settings import (
+    BATCH_ROWS,
+    LOOK_ROWS,
+    NEAREST,
+    NEIGHBOUR_ROWS,
+    RECENT_ROWS,
+    SHARPNESS,
+    WORTH,
+)
+from smartcl.learners.ensemble.sums import JITTER
 from smartcl.learners.ensemble.weighting import Answered, Weights, newest
 from smartcl.saved import Saved
 
@@ -50,6 +60,21 @@ class Regression:
         residual[label] += 1.0
         gain = gained[:, None] / surprise
         return Regression(self.weights + gain * residual, (self.inverse - gain * gained) / LEFT)
+
+    def in_turn(self, rows: Doubles, y: Ints, weight: NDArray[Any]) -> Doubles:
+        """The scores of these rows, each with the labels of all rows before it counted in.
+
+        What each row adds to those before it is in the triangular factor of the covariance of all of them: their
+        surprises are its diagonal times the residuals solved by it. That is the recursion of ``after``, at once.
+        """
+        targets = np.eye(self.weights.shape[1])[y]
+        together = rows @ self.inverse @ rows.T
+        diagonal = np.einsum("ii->i", together)
+        diagonal += LEFT ** np.arange(1, len(y) + 1) / weight + JITTER * diagonal.max()
+        factor = np.linalg.cholesky(together)
+        solved, _ = lapack.dtrtrs(factor, targets - rows @ self.weights, lower=1)
+        found: Doubles = targets - np.diag(factor)[:, None] * solved
+        return found
 
     def widened(self, n_classes: int) -> Regression:
         return replace(self, weights=np.pad(self.weights, ((0, 0), (0, n_classes - self.weights.shape[1]))))
@@ -105,15 +130,11 @@ class Known:
 
     def and_then(self, values: Floats, y: Ints, weight: Floats | None) -> Known:
         """With these rows too."""
-        last = self.regressions(values, y, weight)[-1]
-        return Known(np.concatenate([self.values, values])[-NEAR_ROWS:], np.concatenate([self.y, y])[-NEAR_ROWS:], last)
-
-    def regressions(self, values: Floats, y: Ints, weight: Floats | None) -> list[Regression]:
-        """The regression as it is, and after each of these rows."""
-        taught, counts = [self.regression], np.ones(len(y)) if weight is None else weight
-        for row, label, count in zip(with_constant(values), y.tolist(), counts.tolist(), strict=True):
-            taught.append(taught[-1].after(row, label, count))
-        return taught
+        taught, counts = self.regression, [1.0] * len(y) if weight is None else weight.tolist()
+        for row, label, count in zip(with_constant(values), y.tolist(), counts, strict=True):
+            taught = taught.after(row, label, count)
+        newest = np.concatenate([self.values, values])[-NEAR_ROWS:]
+        return Known(newest, np.concatenate([self.y, y])[-NEAR_ROWS:], taught)
 
     def answers(self, pooled: Doubles, values: Floats) -> Floats:
         """What each expert says of rows of which any may be the next: log-probabilities ``[row, expert, class]``."""
@@ -123,15 +144,23 @@ class Known:
         last[:, self.y[-1:]] = 1.0
         return said(pooled, near, last, self.regression.scores(with_constant(values)))
 
-    def answers_in_turn(self, pooled: Doubles, values: Floats, y: Ints, weight: Floats | None) -> Floats:
+    def answers_in_turn(self, pooled: Doubles, values: Floats, y: Ints, weight: Floats) -> Floats:
         """What each expert would have said of each of these rows, with the labels of all rows before it."""
-        before, n_classes = self.regressions(values, y, weight)[:-1], pooled.shape[1]
-        scores = np.stack([each.scores(row) for each, row in zip(before, with_constant(values), strict=True)])
+        known, found = self, []
+        for start in range(0, len(y), BATCH_ROWS):  # the time of a part grows with the square of its rows
+            part = slice(start, start + BATCH_ROWS)
+            if start:
+                before = slice(start - BATCH_ROWS, start)
+                known = known.and_then(values[before], y[before], weight[before])
+            found.append(known._part_in_turn(pooled[part], values[part], y[part], weight[part]))
+        return np.concatenate(found)
+
+    def _part_in_turn(self, pooled: Doubles, values: Floats, y: Ints, weight: Floats) -> Floats:
+        n_classes = pooled.shape[1]
+        scores = self.regression.in_turn(with_constant(values), y, weight)
         rows, labels = np.concatenate([self.values, values]), np.concatenate([self.y, y])
-        distances, age = (
-            squared_distances(values, rows),
-            np.arange(len(y))[:, None] + len(self.y) - np.arange(len(rows)),
-        )
+        distances = squared_distances(values, rows)
+        age = np.arange(len(y))[:, None] + len(self.y) - np.arange(len(rows))
         near = [
             nearest(np.where((age > 0) & (age <= most), distances, np.float32(np.inf)), labels, count, n_classes)
             for count, most in NEAREST
@@ -172,7 +201,7 @@ class NextRow:
         return Known(near.values, near.y, self.sums.solved())
 
     def probabilities(self, pooled: Doubles, values: Floats, known: Known) -> Doubles:
-        """Of rows any of which may be the next, weighed and calibrated."""
+        """Of rows any of which may be the next, weighed and calibrated; what is ``pooled`` matters if it is asked."""
         return self.calibration.applied(self.weights.pooled(known.answers(pooled, values)))
 
     def after(self, pooled: Doubles, new: Samples, recent: Recent) -> NextRow:
@@ -184,9 +213,14 @@ class NextRow:
         calibration = self.calibration.after(self.weights.pooled(logs), y, weight)
         rows, present = self.rows + len(values), newest(self.present, answered)
         due = self.rows < 2 * LOOK_ROWS or rows // LOOK_ROWS > self.rows // LOOK_ROWS
-        weights = self.weights.refitted(present) if due else self.weights
+        weights = without_needless_pool(self.weights.refitted(present), present) if due else self.weights
         sums = self.sums.after(with_constant(values), y, weight)
         return NextRow(present, weights, calibration, sums, rows)
+
+    @property
+    def asks_pool(self) -> bool:
+        """Whether the pool's answer counts among the experts'."""
+        return bool(self.weights.experts[0])
 
     def said_in_turn(self, after: NextRow, count: int) -> Doubles:
         """What was said of the last ``count`` rows one by one; ``after`` them, their answers are the newest."""
@@ -253,6 +287,13 @@ class NextRow:
             sums,
             saved.whole("rows", 0),
         )
+
+
+def without_needless_pool(weights: Weights, answered: Answered) -> Weights:
+    """The weights without the pool, where these answers would be hardly worse without it: it takes longest to ask."""
+    rest = weights.without(answered, slice(0, 1))
+    rise = float(answered.weight @ (rest.losses(answered) - weights.losses(answered)))
+    return weights if rise > WORTH * float(answered.weight.sum()) else rest
 
 
 def with_constant(values: Floats) -> Doubles:
