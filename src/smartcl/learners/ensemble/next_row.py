@@ -31,7 +31,7 @@ from smartcl.learners.ensemble.settings import (
 )
 from smartcl.learners.ensemble.sums import JITTER
 from smartcl.learners.ensemble.weighting import Answered, Weights, newest
-from smartcl.saved import Saved
+from smartcl.saving.saved import Saved
 
 #: What is weighed: the pool of all members, and the four that know every row.
 EXPERTS = 1 + len(NEAREST) + 2
