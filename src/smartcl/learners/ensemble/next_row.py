@@ -43,10 +43,21 @@ NEAR_ROWS = max(rows for _, rows in NEAREST)
 
 @dataclass(frozen=True, eq=False)
 class Regression:
-    """Recursive least squares with forgetting: ``weights`` [column, class] and the inverse of the second moments."""
+    """Recursive least squares with forgetting.
 
-    weights: Doubles
-    inverse: Doubles
+    ``joint`` [column, columns and classes] is the inverse of the second moments, and beside it the weights: a row moves
+    both in the same way.
+    """
+
+    joint: Doubles
+
+    @property
+    def inverse(self) -> Doubles:
+        return self.joint[:, : len(self.joint)]
+
+    @property
+    def weights(self) -> Doubles:
+        return self.joint[:, len(self.joint) :]
 
     def scores(self, features: Doubles) -> Doubles:
         found: Doubles = features @ self.weights
@@ -54,12 +65,12 @@ class Regression:
 
     def after(self, row: Doubles, label: int, weight: float = 1.0) -> Regression:
         """With this row counted in, and all before it counting a little less."""
-        gained = self.inverse @ row
-        surprise = LEFT / weight + row @ gained
-        residual = -(row @ self.weights)
-        residual[label] += 1.0
-        gain = gained[:, None] / surprise
-        return Regression(self.weights + gain * residual, (self.inverse - gain * gained) / LEFT)
+        columns, moved = len(row), row @ self.joint
+        gained = moved[:columns].copy()
+        moved[columns + label] -= 1.0
+        joint = self.joint - (gained / (LEFT / weight + gained @ row))[:, None] * moved
+        joint[:, :columns] /= LEFT
+        return Regression(joint)
 
     def in_turn(self, rows: Doubles, y: Ints, weight: NDArray[Any]) -> Doubles:
         """The scores of these rows, each with the labels of all rows before it counted in.
@@ -71,13 +82,23 @@ class Regression:
         together = rows @ self.inverse @ rows.T
         diagonal = np.einsum("ii->i", together)
         diagonal += LEFT ** np.arange(1, len(y) + 1) / weight + JITTER * diagonal.max()
-        factor = np.linalg.cholesky(together)
+        factor, failed = lapack.dpotrf(together, lower=1)
+        if failed:  # weights of very different sizes have left an inverse that is none
+            return self._one_by_one(rows, y, weight)
         solved, _ = lapack.dtrtrs(factor, targets - rows @ self.weights, lower=1)
         found: Doubles = targets - np.diag(factor)[:, None] * solved
         return found
 
+    def _one_by_one(self, rows: Doubles, y: Ints, weight: NDArray[Any]) -> Doubles:
+        """The same by the recursion."""
+        taught, found = self, []
+        for row, label, count in zip(rows, y.tolist(), weight.tolist(), strict=True):
+            found.append(taught.scores(row))
+            taught = taught.after(row, label, count)
+        return np.array(found)
+
     def widened(self, n_classes: int) -> Regression:
-        return replace(self, weights=np.pad(self.weights, ((0, 0), (0, n_classes - self.weights.shape[1]))))
+        return Regression(np.pad(self.joint, ((0, 0), (0, n_classes - self.weights.shape[1]))))
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +135,7 @@ class RecentSums:
 
     def solved(self) -> Regression:
         inverse: Doubles = np.linalg.inv(self.second).astype(np.float64)
-        return Regression(inverse @ self.products, inverse)
+        return Regression(np.concatenate([inverse, inverse @ self.products], axis=1))
 
     def widened(self, n_classes: int) -> RecentSums:
         return replace(self, products=np.pad(self.products, ((0, 0), (0, n_classes - self.products.shape[1]))))
@@ -330,21 +351,31 @@ def nearest(distances: Floats, labels: Ints, count: int, n_classes: int) -> Floa
     if count == 1:
         at = distances.argmin(axis=1)[:, None]
     else:
-        at = np.argpartition(distances, min(count, len(labels)) - 1, axis=1)[:, :count]
-    near = distances[np.arange(len(at))[:, None], at].astype(np.float64)
-    there = np.isfinite(near)
-    if not there.all():
+        at = distances.argpartition(min(count, len(labels)) - 1, axis=1)[:, :count]
+    first = np.arange(len(at))[:, None]
+    near = distances[first, at].astype(np.float64)
+    there = near < np.inf
+    if there.all():
+        vote = 1 / (near + (0.1 / near.shape[1]) * near.sum(axis=1, keepdims=True) + 1e-9)
+    else:
         near = np.where(there, near, np.where(there, near, 0.0).max(axis=1, keepdims=True))
-    vote = there / (near + 0.1 * near.mean(axis=1, keepdims=True) + 1e-9)
-    cells = np.arange(len(at))[:, None] * n_classes + labels[at]
-    shares = np.bincount(cells.ravel(), vote.ravel(), len(at) * n_classes).reshape(-1, n_classes)
-    shares[~there.any(axis=1)] = 1.0
-    found: Floats = (shares / shares.sum(axis=1, keepdims=True)).astype(np.float32)
+        vote = there / (near + 0.1 * near.mean(axis=1, keepdims=True) + 1e-9)
+        vote[~there.any(axis=1)] = 0.0
+    cells = (first * n_classes + labels[at]).ravel()
+    shares = np.bincount(cells, vote.ravel(), len(at) * n_classes).reshape(-1, n_classes)
+    total = shares.sum(axis=1, keepdims=True)
+    found: Floats = np.divide(shares, total, out=np.full_like(shares, 1 / n_classes), where=total > 0).astype(
+        np.float32
+    )
     return found
 
 
 def said(pooled: Doubles, near: Sequence[Floats], last: Floats, scores: Doubles) -> Floats:
     """The answers of all experts as log-probabilities, ``[row, expert, class]``."""
-    shares = np.stack([pooled.astype(np.float32), *near, last], axis=1)
-    regressed = log_softmax((SHARPNESS * scores).astype(np.float32))
-    return np.concatenate([log_shares(shares), regressed[:, None]], axis=1)
+    logs = np.empty((len(pooled), EXPERTS, pooled.shape[1]), np.float32)
+    logs[:, 0], logs[:, -2] = pooled, last
+    for place, shares in enumerate(near, 1):
+        logs[:, place] = shares
+    logs[:, :-1] = log_shares(logs[:, :-1])
+    logs[:, -1] = log_softmax((SHARPNESS * scores).astype(np.float32))
+    return logs
