@@ -38,8 +38,10 @@ def one_line() -> Iterator[None]:
     """Inside, input that cannot be is a ``ValueError``, or a ``TypeError`` if it was one, of one line to be read."""
     try:
         yield
-    except (ValueError, OverflowError) as error:
+    except ValueError as error:
         raise ValueError(_shortened(error)) from None
+    except OverflowError as error:
+        raise ValueError(f"X and y must hold numbers that fit a float: {_shortened(error)}") from None
     except TypeError as error:
         short = _shortened(error)
         if short == str(error):
