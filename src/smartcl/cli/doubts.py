@@ -59,7 +59,8 @@ def doubts(
                     [row, doubt.given, doubt.suggested, f"{doubt.probability:.6g}", f"{doubt.given_probability:.6g}"]
                 )
     remembered = len(loaded.classifier.memory_)
-    what = "by doubt" if everything else "probably have another label than the given one"
+    have = "has" if len(found) == 1 else "have"
+    what = "by doubt" if everything else f"probably {have} another label than the given one"
     tell(f"{len(found):,} of {counted(remembered, 'remembered row')} {what}")
     for row, doubt in list(zip(rows, found, strict=True))[:SHOWN]:
         tell(

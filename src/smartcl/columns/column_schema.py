@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -189,6 +189,10 @@ class ColumnSchema:
 
     def of_kind(self, *kinds: str) -> tuple[Column, ...]:
         return tuple(column for column in self.columns if column.kind in kinds)
+
+    def without_notes(self) -> ColumnSchema:
+        """The same without what was noted on why each column is what it is."""
+        return replace(self, columns=tuple(replace(column, why="") for column in self.columns))
 
     @property
     def taken(self) -> list[dict[str, str]]:

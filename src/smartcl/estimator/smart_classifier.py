@@ -28,8 +28,8 @@ from smartcl.estimator.fitted import (
     Fitted,
     Labels,
     Taken,
-    check_endings,
     check_family,
+    check_labels,
     counted,
     labels_of,
     positions,
@@ -90,7 +90,9 @@ class SmartClassifier(ClassifierMixin, TableDoor):  # type: ignore[misc]
     makes one; ``optimizer(parameters)`` makes an optimizer of torch for it, and ``augment(rows)`` changes the rows of
     every step. ``X`` may be images ``[n, channels, height, width]``. With an ``encoder``, a function from raw items to
     vectors, ``X`` is a list of such items, and the memory keeps the vectors. All of this code is saved by name, and
-    loading imports it only from modules that are named in ``load(folder, trust=[...])``.
+    loading imports it only from modules that are named in ``load(folder, trust=[...])``. Some encoders are known by
+    name: ``"efficientnet-lite0"`` for images, brought to 224 by 224 pixels or, as ``"efficientnet-lite0@96"``, to 96 by
+    96, and ``"wordllama"`` for texts (``pip install 'smartcl[encoders]'``).
 
     ``class_weight`` and ``sample_weight`` say how much a row counts when it is learned and whenever it is replayed;
     ``"balanced"`` goes by how often each class has come so far. A row of weight 0 is left out. Weights of samples are
@@ -389,7 +391,7 @@ class SmartClassifier(ClassifierMixin, TableDoor):  # type: ignore[misc]
     def _begin(self, X: Any, given: Given) -> None:
         draft, taken = self._drafted(X, given.y)
         weight = sample_weight_asked(given.sample_weight, len(taken.labels))
-        check_endings(given.classes)
+        check_labels(given.classes)
         known = np.unique(taken.labels if given.classes is None else labels_of(np.asarray(given.classes)))
         check_family(taken.labels, known, "classes do")
         draft._fitted = self._new(taken, known, check_random_state(self.random_state), given.classes is not None)
@@ -471,12 +473,13 @@ class SmartClassifier(ClassifierMixin, TableDoor):  # type: ignore[misc]
 
     def _probabilities(self, X: Any) -> tuple[NDArray[np.float64], Labels]:
         """Probabilities, and the label of each column."""
+        door, fitted = self._door, self.__dict__.get("_fitted")
+        if door is not None and door.fitted is fitted and door.fitted.columns is None:
+            rows = door.rows(X)
+            if rows is not None:
+                return self._answers(rows)
         check_is_fitted(self)
-        if self._takes_table(X):
-            return self._answers(self._encoded_table(X).x)
-        door = self._door
-        rows = None if door is None or door.fitted is not self._fitted else door.rows(X)
-        return self._answers(self._rows_given(X) if rows is None else rows)
+        return self._answers(self._encoded_table(X).x if self._takes_table(X) else self._rows_given(X))
 
     def _rows_given(self, X: Any) -> Rows:
         """Rows of numbers to predict, checked."""
@@ -488,9 +491,9 @@ class SmartClassifier(ClassifierMixin, TableDoor):  # type: ignore[misc]
 
     def _answers(self, rows: Rows) -> tuple[NDArray[np.float64], Labels]:
         """Probabilities of rows as the learner takes them, and the label of each column."""
-        raw = self._fitted.learner.predict_proba(rows).double()
-        names = self._fitted.names[: raw.shape[1]]  # asked for after the answer: never fewer than its columns
-        return (raw / raw.sum(dim=1, keepdim=True)).numpy(), names
+        found = self._fitted.learner.predict_proba(rows).numpy().astype(np.float64)
+        found /= found.sum(axis=1, keepdims=True)
+        return found, self._fitted.names[: found.shape[1]]  # asked for after the answer: never fewer than its columns
 
     def _drafted(self, X: Any, y: ArrayLike) -> tuple[SmartClassifier, Taken]:
         """A model that will take this one's place, which stays as it is until then; what it is to learn."""
@@ -504,7 +507,7 @@ class SmartClassifier(ClassifierMixin, TableDoor):  # type: ignore[misc]
         check_verbose(self.verbose)
         with one_line():
             flat, shape = flat_rows(encoded(encoding, self.encoder, X))
-            check_endings(y)
+            check_labels(y)
             checked = {"accept_sparse": "csr", "reset": reset, "ensure_all_finite": self._may_miss}
             flat, y = validate_data(model, flat, as_array(y), **checked)
             check_classification_targets(y)

@@ -298,9 +298,12 @@ class TableModel:
         given = source if hasattr(source, "blocks") else source_of(source, self.schema.label, PREDICT_ROWS)
         groups = self.encoder.features_of_columns
         usual = usual_values(self.classifier.memory_.store, groups)
-        wanted, passed = None if only is None else set(only), 0
+        wanted, passed, checked = None if only is None else set(only), 0, set[str]()
         for block in given.blocks({}):
             records = block.parse({**self.schema.wanted, **dict.fromkeys(groups, False)})
+            if block.input not in checked:
+                self.encoder.check_columns(block.input, records)
+                checked.add(block.input)
             rows = self.encoder.parse(records)
             for row, x in enumerate(each_row(self.encoder.encode(rows))):
                 known = passed + int(records.at[row]) + 1 if rows.ids is None else rows.ids[row]
