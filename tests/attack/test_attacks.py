@@ -6,7 +6,18 @@ import os
 
 import pytest
 
-from benchmarks.attack import bad_inputs, disks, folders, input_files, interrupts, readers, saves, threads, train_kills
+from benchmarks.attack import (
+    bad_inputs,
+    disks,
+    folders,
+    forgotten_rows,
+    input_files,
+    interrupts,
+    readers,
+    saves,
+    threads,
+    train_kills,
+)
 from benchmarks.attack import trained_folders as trained
 from benchmarks.attack.interrupts import CALLS, Case
 from benchmarks.attack.models import Kind
@@ -62,3 +73,7 @@ def test_a_full_and_a_read_only_disk_lose_nothing() -> None:
 
 def test_readers_beside_a_training_never_fail() -> None:
     assert_nothing_broke(readers.attack(12))
+
+
+def test_of_forgotten_rows_nothing_is_left() -> None:
+    assert_nothing_broke(forgotten_rows.attack(5))

@@ -197,7 +197,7 @@ class Fitted:
         again, changed = self._encoded_anew(self._held_rows())
         relearn(learner, memory, batch_size, left, changed)
         account = Account.knowing(learner.counts.widened(len(left)).seen)
-        return replace(again, learner=learner, names=self.names[left], built=built, account=account)
+        return replace(again, learner=learner, names=_as_short(self.names[left]), built=built, account=account)
 
     def _held_rows(self) -> Rows:
         """All rows that are stored, and those that wait to be."""
@@ -329,6 +329,11 @@ def check_family(labels: Labels, known: Labels, what: str) -> None:
     if FAMILIES[labels.dtype.kind] != FAMILIES[known.dtype.kind]:
         wanted, got = FAMILIES[known.dtype.kind], FAMILIES[labels.dtype.kind]
         raise ValueError(f"y must hold {wanted}, as {what}, got {got}: {shown(labels[0])}")
+
+
+def _as_short(names: Labels) -> Labels:
+    """Texts in a type as wide as the longest of them: a wider one tells of a text that is gone."""
+    return np.array(names.tolist()) if names.dtype.kind == "U" and len(names) else names
 
 
 def positions(classes: Labels, labels: Labels) -> NDArray[np.int64]:

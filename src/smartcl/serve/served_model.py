@@ -325,6 +325,8 @@ class ServedModel:
             self._newest_rows.clear()
             if retrain:
                 self.answered = AnswerScores()
+                self.pending.answer_only(self.model.classes)
+                self._labels = set(self.model.classes)
         self._show()
         self.versions.drop_after(-1)
         self.save(only=True)
