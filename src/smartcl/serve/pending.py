@@ -6,7 +6,7 @@ import json
 from array import array
 from collections import OrderedDict
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from typing import Any
 
@@ -110,6 +110,23 @@ class PendingLabels:
         for known in gone:
             self._drop(known)
         return len(gone)
+
+    def answer_only(self, classes: Collection[str]) -> None:
+        """Leave out of what was answered to waiting rows all classes but these."""
+        for known in list(self._rows):
+            predicted = self.get(known)
+            assert predicted is not None
+            left = {name: share for name, share in predicted.probabilities.items() if name in classes}
+            if len(left) == len(predicted.probabilities):
+                continue
+            total = sum(left.values())
+            if not total:
+                self._drop(known)
+                continue
+            shares = {name: share / total for name, share in left.items()}
+            text = replace(predicted, label=max(shares, key=shares.__getitem__), probabilities=shares).as_text()
+            self.nbytes += len(text) - len(self._rows[known][1])
+            self._rows[known] = predicted.time, text
 
     def expire(self, now: float) -> None:
         """Drop the rows whose time is over."""

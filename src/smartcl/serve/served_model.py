@@ -326,6 +326,8 @@ class ServedModel:
             self._newest_rows.clear()
             if retrain:
                 self.answered = AnswerScores()
+                self.pending.answer_only(self.model.classes)
+                self._labels = set(self.model.classes)
         self._show()
         self.versions.drop_after(-1)
         self.save(only=True)
@@ -334,7 +336,7 @@ class ServedModel:
         return count
 
     def close(self, save: bool = True) -> None:
-        """Learn what waits, save, and let go of the folder. Called when nobody learns any more."""
+        """Learn what waits, save, and let go of the folder. Called when no thread learns any more."""
         if self._closed.is_set():
             return
         self._closed.set()
@@ -541,7 +543,7 @@ class ServedModel:
         self._wake(self)
 
     def _take(self, count: int) -> list[tuple[Mapping[str, Any], str]]:
-        """The next so many rows of the queue."""
+        """The next rows of the queue, at most ``count``."""
         rows: list[tuple[Mapping[str, Any], str]] = []
         with self._lock:
             while len(rows) < count and self._queue:
