@@ -32,7 +32,7 @@ from benchmarks.timing import falls_short
 PATH = Path(__file__).parent / "results.json"
 NAMES = (
     *("step", "gss_greedy", "held", "selection", "fisher", "methods"),
-    *("scaling", "million", "sparse", "speedup", "planted", "rare", "units", "doors"),
+    *("scaling", "million", "sparse", "speedup", "planted", "rare", "units", "doors", "walks"),
     *("reading", "own_loop", "own_network", "coders", "grading", "before"),
 )
 #: They take long, or need data that are fetched.

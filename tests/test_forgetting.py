@@ -219,3 +219,11 @@ def test_weights_of_classes_follow_those_that_are_left() -> None:
     for model in (saw, never):
         model.forget([5], retrain_from_memory=True)
     np.testing.assert_array_equal(saw.predict_proba(X), never.predict_proba(X))
+
+
+def test_the_length_of_a_class_that_is_gone_is_not_kept() -> None:
+    X, y = rows()
+    y = np.where(np.arange(120) == 5, "a very long name of a class", y)
+    model = SmartClassifier("20kB", **SMALL).partial_fit(X, y, ids=np.arange(120))
+    model.forget([5], retrain_from_memory=True)
+    assert model.classes_.dtype == "<U4"

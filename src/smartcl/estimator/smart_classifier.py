@@ -22,9 +22,19 @@ from smartcl.columns.gaps import gaps_of
 from smartcl.columns.row_encoder import FeatureNames
 from smartcl.data.batch import Batch, Ints, Rows
 from smartcl.data.spec import InputSpec
-from smartcl.estimator.counted_batches import counted, widened
 from smartcl.estimator.encoding import Encode, Encoding, encoded
-from smartcl.estimator.fitted import Built, Fitted, Labels, Taken, check_endings, check_family, labels_of, positions
+from smartcl.estimator.fitted import (
+    Built,
+    Fitted,
+    Labels,
+    Taken,
+    check_family,
+    check_labels,
+    counted,
+    labels_of,
+    positions,
+    widened,
+)
 from smartcl.estimator.input_checks import (
     Given,
     Said,
@@ -52,7 +62,7 @@ from smartcl.learners.forgetting import forget_samples
 from smartcl.learners.ids import ids_of, kept_ids
 from smartcl.learners.influence import influences
 from smartcl.learners.methods import USUAL_METHOD, registered_name
-from smartcl.learners.state_size import StateSize
+from smartcl.learners.size import StateSize
 from smartcl.learners.stream_learner import StreamLearner
 from smartcl.memory.schematic_memory import SchematicMemory
 from smartcl.network.torch_optim import MakeOptimizer
@@ -381,7 +391,7 @@ class SmartClassifier(ClassifierMixin, TableDoor):  # type: ignore[misc]
     def _begin(self, X: Any, given: Given) -> None:
         draft, taken = self._drafted(X, given.y)
         weight = sample_weight_asked(given.sample_weight, len(taken.labels))
-        check_endings(given.classes)
+        check_labels(given.classes)
         known = np.unique(taken.labels if given.classes is None else labels_of(np.asarray(given.classes)))
         check_family(taken.labels, known, "classes do")
         draft._fitted = self._new(taken, known, check_random_state(self.random_state), given.classes is not None)
@@ -463,12 +473,13 @@ class SmartClassifier(ClassifierMixin, TableDoor):  # type: ignore[misc]
 
     def _probabilities(self, X: Any) -> tuple[NDArray[np.float64], Labels]:
         """Probabilities, and the label of each column."""
+        door, fitted = self._door, self.__dict__.get("_fitted")
+        if door is not None and door.fitted is fitted and door.fitted.columns is None:
+            rows = door.rows(X)
+            if rows is not None:
+                return self._answers(rows)
         check_is_fitted(self)
-        if self._takes_table(X):
-            return self._answers(self._encoded_table(X).x)
-        door = self._door
-        rows = None if door is None or door.fitted is not self._fitted else door.rows(X)
-        return self._answers(self._rows_given(X) if rows is None else rows)
+        return self._answers(self._encoded_table(X).x if self._takes_table(X) else self._rows_given(X))
 
     def _rows_given(self, X: Any) -> Rows:
         """Rows of numbers to predict, checked."""
@@ -480,9 +491,9 @@ class SmartClassifier(ClassifierMixin, TableDoor):  # type: ignore[misc]
 
     def _answers(self, rows: Rows) -> tuple[NDArray[np.float64], Labels]:
         """Probabilities of rows as the learner takes them, and the label of each column."""
-        raw = self._fitted.learner.predict_proba(rows).double()
-        names = self._fitted.names[: raw.shape[1]]  # asked for after the answer: never fewer than its columns
-        return (raw / raw.sum(dim=1, keepdim=True)).numpy(), names
+        found = self._fitted.learner.predict_proba(rows).numpy().astype(np.float64)
+        found /= found.sum(axis=1, keepdims=True)
+        return found, self._fitted.names[: found.shape[1]]  # asked for after the answer: never fewer than its columns
 
     def _drafted(self, X: Any, y: ArrayLike) -> tuple[SmartClassifier, Taken]:
         """A model that will take this one's place, which stays as it is until then; what it is to learn."""
@@ -496,7 +507,7 @@ class SmartClassifier(ClassifierMixin, TableDoor):  # type: ignore[misc]
         check_verbose(self.verbose)
         with one_line():
             flat, shape = flat_rows(encoded(encoding, self.encoder, X))
-            check_endings(y)
+            check_labels(y)
             checked = {"accept_sparse": "csr", "reset": reset, "ensure_all_finite": self._may_miss}
             flat, y = validate_data(model, flat, as_array(y), **checked)
             check_classification_targets(y)

@@ -23,12 +23,11 @@ from smartcl.columns.values import name_of
 from smartcl.data.batch import Rows
 from smartcl.estimator import SmartClassifier
 from smartcl.estimator.input_checks import Given, Said
-from smartcl.files.ages import Ages
 from smartcl.files.answered_rows import AnsweredRows
 from smartcl.files.blocks import Block, Step
 from smartcl.files.moved import what_moved
 from smartcl.files.plain_table import PlainTable
-from smartcl.files.progress import Progress
+from smartcl.files.progress import Ages, Progress
 from smartcl.files.row_explanations import Explanation, each_row, explained, usual_values
 from smartcl.files.sources import Source, source_of
 from smartcl.learners.ensemble.ensemble import Ensemble
