@@ -21,7 +21,7 @@ Doubles = NDArray[np.float64]
 Scorer = Callable[[NDArray[np.float32]], Any]
 
 #: The ridge penalties that RanPAC chooses from on held-out rows, and logistic regression's inverse ones.
-RIDGES = tuple(10.0**power for power in range(-2, 10))
+RIDGES = tuple(10.0**power for power in range(2, 10))
 INVERSES = (1e-4, 1e-3, 1e-2)
 #: The least penalty, as a share of the mean diagonal: sums in single precision hold no less.
 LEAST_RIDGE = 1e-4
