@@ -6,6 +6,7 @@ import errno
 import json
 import os
 import random
+import time
 from pathlib import Path
 from typing import Any
 
@@ -234,6 +235,30 @@ def test_it_goes_back_to_a_saved_version_and_stays_there(tmp_path: Path) -> None
         fall(served)
     with one_model(tmp_path / "model") as served:
         assert np.array_equal(chances(served), expected)
+
+
+def test_it_goes_back_to_the_model_that_was_trained(tmp_path: Path) -> None:
+    given = [({**row, "label": label}, label) for row, label in ROWS[:100]]
+    settings: dict[str, Any] = {"method": "er", "hidden": (8,), "iterations": 1, "random_state": 0}
+    trained = train_stream(given, "label", out=tmp_path / "model", memory="20kB", **settings)
+    with one_model(tmp_path / "model") as served:
+        first = chances(served)
+        assert served.versions.there() == [trained.progress.rows]
+        learn(served, items(ROWS[100:200], "r"))
+        assert not np.array_equal(chances(served), first)
+        served.call(lambda: served.go_back(100)).result(10)  # type: ignore[attr-defined]
+        assert np.array_equal(chances(served), first)
+        again = learn(served, items(ROWS[100:200], "r"))
+        assert (again.rows, again.repeated) == (100, 0)
+
+
+def test_a_label_that_comes_too_late_is_told_so(tmp_path: Path) -> None:
+    with one_model(tmp_path / "model", Limits(pending_seconds=1)) as served:
+        learn(served, items(ROWS[:40]))
+        served.predict([Item(ROWS[0][0], None, "late")])
+        time.sleep(1.1)
+        accepted = learn(served, [Item(None, "yes", "late")])
+        assert (accepted.rows, accepted.unknown, served.pending.expired) == (0, ["late"], 1)
 
 
 def test_a_shadow_takes_over_when_it_is_better(tmp_path: Path) -> None:
