@@ -1,4 +1,4 @@
-"""What authors of methods, members, selectors and penalties need; users of the package need ``smartcl`` alone."""
+"""Public names for authors of methods, members, selectors and penalties; users need ``smartcl`` alone."""
 
 from smartcl.data.batch import Batch as Batch
 from smartcl.data.spec import InputSpec as InputSpec
@@ -15,13 +15,13 @@ from smartcl.memory.pool import Selection as Selection
 from smartcl.memory.pool import Selector as Selector
 from smartcl.regularizers.regularizer import Regularizer as Regularizer
 from smartcl.selection.geometry import Geometry as Geometry
-from smartcl.setting_kinds import Flag as Flag
-from smartcl.setting_kinds import Kind as Kind
-from smartcl.setting_kinds import LevelCount as LevelCount
-from smartcl.setting_kinds import Name as Name
-from smartcl.setting_kinds import Real as Real
-from smartcl.setting_kinds import Whole as Whole
-from smartcl.setting_kinds import Widths as Widths
-from smartcl.setting_kinds import Word as Word
+from smartcl.settings import Flag as Flag
+from smartcl.settings import Kind as Kind
+from smartcl.settings import LevelCount as LevelCount
+from smartcl.settings import Name as Name
+from smartcl.settings import Real as Real
 from smartcl.settings import Settings as Settings
+from smartcl.settings import Whole as Whole
+from smartcl.settings import Widths as Widths
+from smartcl.settings import Word as Word
 from smartcl.settings import of_kind as of_kind

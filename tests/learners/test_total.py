@@ -17,7 +17,7 @@ from smartcl.data.spec import InputSpec
 from smartcl.learners.learner import Learner
 from smartcl.learners.methods import build_learner, find_method
 from smartcl.learners.total import divided, ensemble_nbytes, model_nbytes, sums_nbytes
-from smartcl.persistence import save_state
+from smartcl.saving.persistence import save_state
 
 IMAGES = InputSpec(n_features=784, n_classes=10, dtype="uint8", scale=1 / 255)
 QUICK = {"iterations": 1, "replay": 10, "features": 200}

@@ -6,6 +6,7 @@ import errno
 import json
 import os
 import random
+import time
 from pathlib import Path
 from typing import Any
 
@@ -195,6 +196,25 @@ def test_a_save_that_fails_keeps_the_journal(tmp_path: Path, monkeypatch: pytest
         assert state_of(served.model) == held  # type: ignore[arg-type]
 
 
+def test_rows_that_are_predicted_and_never_learned_do_not_fill_the_disk(tmp_path: Path) -> None:
+    with one_model(tmp_path / "model", Limits(pending_bytes=20_000), journal_bytes=50_000) as served:
+        learn(served, items(ROWS[:40]))
+        largest = 0
+        for first in range(0, 1000, 10):
+            rows = [Item(row, None, f"{first + place}") for place, (row, _) in enumerate(ROWS[100:110])]
+            served.predict(rows)
+            if first % 200 == 190:  # the journal's thread writes, and the learner's looks whether a save is due
+                served.sync()
+                served.call(lambda: served.save_if_due(0.0)).result(10)  # type: ignore[attr-defined]
+            largest = max(largest, served.journal.nbytes)
+        waiting = len(served.pending)
+        assert largest < 200_000
+        assert served.counts.saves >= 2
+        fall(served)
+    with one_model(tmp_path / "model", Limits(pending_bytes=20_000)) as served:
+        assert len(served.pending) == waiting
+
+
 def test_it_goes_back_to_a_saved_version_and_stays_there(tmp_path: Path) -> None:
     with one_model(tmp_path / "model", versions=2) as served:
         held = {}
@@ -215,6 +235,30 @@ def test_it_goes_back_to_a_saved_version_and_stays_there(tmp_path: Path) -> None
         fall(served)
     with one_model(tmp_path / "model") as served:
         assert np.array_equal(chances(served), expected)
+
+
+def test_it_goes_back_to_the_model_that_was_trained(tmp_path: Path) -> None:
+    given = [({**row, "label": label}, label) for row, label in ROWS[:100]]
+    settings: dict[str, Any] = {"method": "er", "hidden": (8,), "iterations": 1, "random_state": 0}
+    trained = train_stream(given, "label", out=tmp_path / "model", memory="20kB", **settings)
+    with one_model(tmp_path / "model") as served:
+        first = chances(served)
+        assert served.versions.there() == [trained.progress.rows]
+        learn(served, items(ROWS[100:200], "r"))
+        assert not np.array_equal(chances(served), first)
+        served.call(lambda: served.go_back(100)).result(10)  # type: ignore[attr-defined]
+        assert np.array_equal(chances(served), first)
+        again = learn(served, items(ROWS[100:200], "r"))
+        assert (again.rows, again.repeated) == (100, 0)
+
+
+def test_a_label_that_comes_too_late_is_told_so(tmp_path: Path) -> None:
+    with one_model(tmp_path / "model", Limits(pending_seconds=1)) as served:
+        learn(served, items(ROWS[:40]))
+        served.predict([Item(ROWS[0][0], None, "late")])
+        time.sleep(1.1)
+        accepted = learn(served, [Item(None, "yes", "late")])
+        assert (accepted.rows, accepted.unknown, served.pending.expired) == (0, ["late"], 1)
 
 
 def test_a_shadow_takes_over_when_it_is_better(tmp_path: Path) -> None:
@@ -264,3 +308,21 @@ def test_what_the_journal_holds_is_json_for_people_too(tmp_path: Path) -> None:
         entry = next(served.journal.entries())
         request, rows = json.loads(entry.text)
         assert (request, len(rows), rows[0]) == (None, 20, [ROWS[0][0], ROWS[0][1], "a0", None])
+
+
+def test_rows_that_cannot_be_learned_keep_no_others_from_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with one_model(tmp_path / "model") as served:
+        learn(served, items(ROWS[:60]))
+        assert served.model is not None
+        taught = served.model.classifier._taught
+
+        def fails(rows: Any, given: Any) -> Any:
+            if "boom" in given.y:
+                raise RuntimeError("a defect")
+            return taught(rows, given)
+
+        monkeypatch.setattr(served.model.classifier, "_taught", fails)
+        learn(served, [Item(ROWS[60][0], "boom")])
+        learn(served, items(ROWS[61:71]))
+        assert (served.counts.failed, served.counts.learned) == (1, 70)
+        assert served.version == 70

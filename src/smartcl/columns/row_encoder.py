@@ -33,14 +33,14 @@ from smartcl.columns.column_schema import (
 )
 from smartcl.columns.hashing import NameBook
 from smartcl.columns.name_rates import GRAIN, NameRates, key_of
-from smartcl.columns.nested import flattened, plain
+from smartcl.columns.nested import check_record, flattened, plain
 from smartcl.columns.own_names import OwnNames
 from smartcl.columns.recognise import listed
 from smartcl.columns.records import Records
 from smartcl.columns.values import LARGEST, MISSING, UNREADABLE, is_missing, name_of, numbers_of
 from smartcl.columns.word_rates import WordRates, Words, words_from, words_state
 from smartcl.data.batch import Ints, Rows, take_rows
-from smartcl.saved import Saved
+from smartcl.saving.saved import Saved
 
 Floats = NDArray[np.float32]
 
@@ -298,6 +298,7 @@ class RowEncoder:
 
     def row(self, record: Mapping[Any, Any]) -> EncodedRows:
         """One record as ``encoded(parse(...))`` makes it, a short way."""
+        check_record(record)
         if any(isinstance(value, Mapping) for value in record.values()):
             record = flattened(record)
         if self._plan is None:
@@ -311,6 +312,10 @@ class RowEncoder:
             out[-1] = float(state.lost)
         made = torch.from_numpy(np.array([out], dtype=np.float32))
         return EncodedRows(made, state.keys, state.names, state.words)
+
+    def id_of(self, record: Mapping[Any, Any]) -> Any:
+        """The id of one record, as ``parse`` gives it; None where rows have none."""
+        return None if self.schema.id is None else _id_given(flattened(record).get(self.schema.id))
 
     def name(self, feature: int) -> str:
         """What a feature is called."""
@@ -651,7 +656,7 @@ def turns(days: NDArray[np.float64], there: NDArray[np.bool_] | None) -> NDArray
     array([[0.  , 1.  , 0.22, 0.97, 1.  , 0.  ]])
     """
     angles = 2 * np.pi * np.stack([(days % turn) / turn for turn in (YEAR_DAYS, WEEK_DAYS, 1.0)], axis=1)
-    found = np.stack([np.sin(angles), np.cos(angles)], axis=2).reshape(len(days), -1)
+    found = np.stack([np.sin(angles), np.cos(angles)], axis=2).reshape(len(days), 2 * angles.shape[1])
     return found if there is None else found * there[:, None]
 
 

@@ -16,14 +16,14 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from smartcl.errors import extra
-from smartcl.persistence import path_of
+from smartcl.saving.persistence import path_of
 
 GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 STDIN = "-"
 READ_NBYTES = 1 << 20
 #: How long to wait before looking again whether a file has grown.
 PAUSE_SECONDS = 0.2
-#: So many bytes at its beginning tell a file from another one of its name.
+#: Bytes at its beginning that tell a file from another one of its name.
 BEGINNING_NBYTES = 4096
 
 
@@ -99,7 +99,7 @@ class ByteStream:
         self._follows = follow and not is_pipe(name) and isinstance(file, io.BufferedReader)
 
     def skip(self, offset: int, read: int) -> None:
-        """Go to an offset, of which so many bytes were read already."""
+        """Go to an offset; ``read`` of its bytes were read already."""
         if self._file.seekable():
             with damage(self._name):
                 self._file.seek(offset)

@@ -1,4 +1,4 @@
-"""What makes learners: a method, and a user's function ``factory(spec, memory, seed, **parameters)`` as one."""
+"""Methods that build learners, and a user's function ``factory(spec, memory, seed, **parameters)`` as one of them."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from smartcl.setting_kinds import plain
-from smartcl.settings import as_given, check_known, shown
+from smartcl.settings import as_given, check_known, plain, shown
 
 if TYPE_CHECKING:
     from smartcl.data.spec import InputSpec

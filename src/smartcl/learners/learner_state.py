@@ -1,4 +1,4 @@
-"""What a learner's future depends on, as plain values and tensors, and a learner set to go on from there."""
+"""State of a learner as plain values and tensors, and a learner restored from it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from smartcl.learners.ids import id_dtype, saved_with_ids
 from smartcl.learners.weights import ClassWeight
 from smartcl.memory.budget import Budget
 from smartcl.network.scaling import InputScale
-from smartcl.saved import Saved, generator_state
+from smartcl.saving.saved import Saved, generator_state
 
 if TYPE_CHECKING:
     from smartcl.learners.stream_learner import StreamLearner

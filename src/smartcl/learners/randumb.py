@@ -28,7 +28,7 @@ from smartcl.learners.method_settings import RanDumbSettings
 from smartcl.learners.stream_learner import StreamLearner
 from smartcl.learners.weights import class_weights
 from smartcl.memory.schematic_memory import Observation, SchematicMemory
-from smartcl.saved import Saved
+from smartcl.saving.saved import Saved
 from smartcl.selection.reservoir import Nothing
 
 

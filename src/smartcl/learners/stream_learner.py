@@ -1,4 +1,4 @@
-"""What every learner of a stream has: a memory, a generator, counts of classes, and calls that count wholly or not."""
+"""Base of all learners of a stream: a memory, a generator, counts of classes, calls that count wholly or not at all."""
 
 from __future__ import annotations
 
@@ -24,9 +24,10 @@ from smartcl.memory import SampleStore
 from smartcl.memory.schematic_memory import ExtraColumns, Observation, SchematicMemory
 from smartcl.network.inputs import Prepared, prepare
 from smartcl.network.plain import PlainNetwork
+from smartcl.network.row_table.table import RowTable
 from smartcl.network.scaling import InputScale
-from smartcl.persistence import state_nbytes
-from smartcl.saved import Saved
+from smartcl.saving.persistence import state_nbytes
+from smartcl.saving.saved import Saved
 
 PREDICT_ROWS = 2048
 #: Bytes of a total that stay free: numbers in the text of a state have more digits, or fewer, as it goes on.
@@ -76,6 +77,11 @@ class StreamLearner(Transactional):
         self.most_samples = self.memory.budget.nbytes
         #: Batches learned, of which those since the last consolidation count where it comes on a schedule.
         self.batches = 0
+
+    @property
+    def _tables(self) -> list[RowTable]:
+        """Only networks of sparse rows have them; of others, the networks need not be asked in every call."""
+        return super()._tables if self.spec.sparse else []
 
     def observe(self, batch: Batch) -> Observation:
         """Learn one batch. Completes, or leaves the learner as it was."""

@@ -20,7 +20,7 @@ from smartcl.memory.pool import USUAL_OFFER, Offer, Pool, Selection, Selector
 from smartcl.memory.schema import FeatureWatch, Schema
 from smartcl.memory.store import SampleStore, describe
 from smartcl.memory.waiting import waiting_rows, waiting_state
-from smartcl.saved import Saved
+from smartcl.saving.saved import Saved
 from smartcl.settings import setting
 
 #: What a method stores beside each sample, by name: one entry per sample.
@@ -140,7 +140,8 @@ class SchematicMemory:
 
     def can_wait(self, rows: Batch) -> bool:
         """Whether these rows, and no others, can wait beside the samples."""
-        return self.store.nbytes + rows.nbytes <= self.budget.nbytes
+        needed = rows.nbytes
+        return needed <= self.reserve or self.store.nbytes + needed <= self.budget.nbytes
 
     def check_room(self, batch: Batch, extra_of: Callable[[Batch], ExtraColumns]) -> None:
         """Refuse a first batch of which not even the smallest sample fits, with what is stored beside it.

@@ -1,4 +1,4 @@
-"""What one worker does in a round: go on from the base with its own files, save as it goes, stop after so many rows.
+"""Work of one worker in a round: it goes on from the base with its own files, saves, and stops after a number of rows.
 
 A worker that died begins again from its last checkpoint of the round. What it learns depends on the base, its files and
 the seed, and not on how often it died.
@@ -15,7 +15,7 @@ from smartcl.columns.recognise import Told
 from smartcl.files.file_source import FileSource
 from smartcl.files.table_model import TableModel
 from smartcl.files.training import Checkpoints, Training
-from smartcl.persistence import INDEX
+from smartcl.saving.persistence import INDEX
 from smartcl.scale.merging import hold_names, shard_of
 
 

@@ -1,4 +1,4 @@
-"""Training by several workers: each learns files of its own from a common base; every so often they become the next.
+"""Training by several workers: each learns files of its own from a common base, and after each round they are merged.
 
 A round begins from a base that all know. Its workers send back what they keep, memories and sums, and never rows. What
 a round was begun with stays on disk until the next one is, so that an interrupt or a crash at any moment loses nothing,
@@ -23,13 +23,13 @@ from smartcl.columns.hashed_width import USUAL_WIDTH
 from smartcl.columns.recognise import FIRST_ROWS, Told, recognised
 from smartcl.columns.row_encoder import RowEncoder
 from smartcl.estimator import SmartClassifier
+from smartcl.files.blocks import first_rows, steps
 from smartcl.files.byte_streams import is_pipe
 from smartcl.files.file_source import FileSource
-from smartcl.files.steps import first_rows, steps
 from smartcl.files.table_model import TableModel
 from smartcl.files.training import SCHEMA, Watch, check_out
-from smartcl.persistence import only_trainer, write_file
-from smartcl.saved import Saved
+from smartcl.saving.persistence import only_trainer, write_file
+from smartcl.saving.saved import Saved
 from smartcl.scale.merging import check_mergeable
 from smartcl.scale.processes import Processes
 from smartcl.scale.ray_actors import RayActors
@@ -142,7 +142,7 @@ def train_shards(
     address
         The Ray cluster; without one, Ray is begun on this machine.
     merge_rows
-        After so many rows of each worker, their memories and sums become the base that all go on from.
+        Rows of each worker after which their memories and sums become the base that all go on from.
     out
         The folder of the model; ``resume`` goes on with a training in it, ``replace`` replaces the model in it.
     resume, replace

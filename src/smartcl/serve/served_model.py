@@ -21,11 +21,13 @@ from smartcl.files.answered_rows import AnsweredRows
 from smartcl.files.live import Pace
 from smartcl.files.table_model import TableModel
 from smartcl.files.training import SCHEMA
-from smartcl.persistence import INDEX, only_trainer, write_file
-from smartcl.saved import Saved
+from smartcl.learners.ids import ids_of
+from smartcl.saving.persistence import INDEX, only_trainer, write_file
+from smartcl.saving.saved import Saved
 from smartcl.serve.answer_scores import MISTAKES, AnswerScores, mistake
 from smartcl.serve.answering import Answering, Answers, step_of
 from smartcl.serve.bodies import Item
+from smartcl.serve.free_memory import give_back
 from smartcl.serve.limits import Keeping, Limits
 from smartcl.serve.model_plan import ModelPlan
 from smartcl.serve.pending import KnownIds, PendingLabels, Predicted
@@ -147,7 +149,8 @@ class ServedModel:
         #: Takes no more rows; learns no more.
         self._closed, self._ended = threading.Event(), False
         self._unsaved, self._saved_at, self._try_again = 0, time.monotonic(), 0.0
-        self._tried = 0
+        #: Bytes of the journal that the last save left; first rows that did not show what the columns are.
+        self._journal_then, self._tried = 0, 0
         self._resources = ExitStack()
         self.opened_at = time.time()
         self._resources.enter_context(only_trainer(folder))
@@ -200,6 +203,7 @@ class ServedModel:
             if waits or (request is not None and request in self.known):
                 self.counts.repeated += len(items)
                 return Accepted(0, len(items), [], waits)
+            self.pending.expire(time.time())
             taken, repeated, unknown = self._sorted_out(items, rows, waits)
             if taken or request is not None:
                 waits.append(self._write(request, taken, [texts[place] for place, *_ in taken]))
@@ -246,11 +250,12 @@ class ServedModel:
 
     def save_if_due(self, now: float) -> float:
         """Save where it is time; seconds until it may be."""
-        if not self._unsaved:
+        full = self.journal.nbytes - self._journal_then > self.keeping.journal_bytes  # of rows that were predicted
+        if not self._unsaved and not full:
             self._saved_at = max(self._saved_at, now - self.keeping.save_seconds)
             return self.keeping.save_seconds
         due = max(self._saved_at + self.keeping.save_seconds, self._try_again)
-        if self._unsaved >= self.keeping.save_rows and now >= self._try_again:
+        if (full or self._unsaved >= self.keeping.save_rows) and now >= self._try_again:
             due = now
         if now >= due:
             self.try_to_save()
@@ -268,8 +273,8 @@ class ServedModel:
         self.troubles.pop("save", None)
         return True
 
-    def save(self) -> None:
-        """Write the model, and what is beside it; cut the journal."""
+    def save(self, only: bool = False) -> None:
+        """Write the model, and what is beside it; cut the journal. ``only``: the state before is not kept."""
         if self.model is None or not self.model.progress.rows:
             return
         with self.journal.sync_lock, self._lock:
@@ -281,7 +286,7 @@ class ServedModel:
             place = Place(first, taken, self.journal.next_number - 1)
             self.pending.expire(time.time())
             state = {"place": asdict(place), **self._tables()}
-        self.model.save(self.folder, beside={PART: state})
+        self.model.save(self.folder, only, beside={PART: state})
         text = self.model.schema.as_text().encode()
         if not (self.folder / SCHEMA).is_file() or (self.folder / SCHEMA).read_bytes() != text:
             write_file(self.folder / SCHEMA, text)
@@ -291,8 +296,9 @@ class ServedModel:
         for gone in (self.folder / FOLDER / "served").glob("*"):
             if gone != served:
                 shutil.rmtree(gone, ignore_errors=True)
-        self._unsaved, self._saved_at = 0, time.monotonic()
+        self._unsaved, self._saved_at, self._journal_then = 0, time.monotonic(), self.journal.nbytes
         self.counts.saves += 1
+        give_back()
 
     def go_back(self, version: int) -> None:
         """Go on from a saved version; what was learned since is not, and its ids are free again."""
@@ -306,8 +312,31 @@ class ServedModel:
         self.save()
         self.versions.drop_after(version)
 
+    def forget(self, ids: Sequence[str], retrain: bool = False) -> int:
+        """Forget samples, and predicted rows that wait for their label; no file has them any more. How many there were.
+
+        Saved versions go, and so do damaged ends of the journal. Rows that wait for the learner must have been learned.
+        """
+        assert self.model is not None
+        count = self.model.forget(list(ids), retrain_from_memory=retrain)
+        with self._lock:
+            count += self.pending.forget(set(ids_of(ids).tolist()), self.model.schema.id)
+            self.mistakes.clear()
+            self.answered.mistakes.clear()
+            self._newest_rows.clear()
+            if retrain:
+                self.answered = AnswerScores()
+                self.pending.answer_only(self.model.classes)
+                self._labels = set(self.model.classes)
+        self._show()
+        self.versions.drop_after(-1)
+        self.save(only=True)
+        for damaged in self.journal.folder.glob("*.damaged"):
+            damaged.unlink(missing_ok=True)
+        return count
+
     def close(self, save: bool = True) -> None:
-        """Learn what waits, save, and let go of the folder. Called when nobody learns any more."""
+        """Learn what waits, save, and let go of the folder. Called when no thread learns any more."""
         if self._closed.is_set():
             return
         self._closed.set()
@@ -327,7 +356,7 @@ class ServedModel:
         state = 0
         if self.model is not None and self.model.progress.rows:
             state = sum(self.model.classifier.learner_.bytes_by_part.values())
-        return state + self.pending.nbytes + self._queued_bytes + 16 * len(self.known)
+        return state + self.pending.nbytes + self._queued_bytes + self.known.nbytes
 
     # how it is done
 
@@ -338,6 +367,8 @@ class ServedModel:
             companions = self.model.classifier._companions
             if PART in companions:
                 place = self._load(Saved(companions, "state.companions").part(PART))
+            elif self.model.progress.rows:  # as it was trained: it can be gone back to
+                self.versions.keep(self.folder, self.model.progress.rows)
             self._labels = set(self.model.classes)
         self.pace = Pace(0)
         self.journal = RowJournal.opened(self.folder / FOLDER / "journal", place.applied + 1)
@@ -498,19 +529,21 @@ class ServedModel:
                 self.answered.count(label, probabilities, {"row": row, "id": known, "version": version})
 
     def _let_wait(self, items: Sequence[Item], answers: Answers) -> None:
-        now, entries = time.time(), list[tuple[str, str]]()
+        now, entries = time.time(), list[tuple[str, bytes]]()
+        for place, item in enumerate(items):
+            if item.id is not None and item.row is not None:
+                predicted = Predicted(item.row, answers.best(place), answers.of(place), answers.version, now)
+                entries.append((item.id, predicted.as_text()))
+        text = json.dumps([(known, predicted.decode()) for known, predicted in entries]).encode()
         with self._lock:
             self.pending.expire(now)
-            for place, item in enumerate(items):
-                if item.id is not None and item.row is not None:
-                    predicted = Predicted(item.row, answers.best(place), answers.of(place), answers.version, now)
-                    entries.append((item.id, predicted.as_text().decode()))
-                    self.pending.add(item.id, predicted)
-            self.journal.append(EntryKind.PREDICTED, json.dumps(entries).encode())
+            for known, each in entries:
+                self.pending.add_text(known, now, each)
+            self.journal.append(EntryKind.PREDICTED, text)
         self._wake(self)
 
     def _take(self, count: int) -> list[tuple[Mapping[str, Any], str]]:
-        """The next so many rows of the queue."""
+        """The next rows of the queue, at most ``count``."""
         rows: list[tuple[Mapping[str, Any], str]] = []
         with self._lock:
             while len(rows) < count and self._queue:
@@ -527,6 +560,7 @@ class ServedModel:
         """Learn rows together; what cannot be learned is counted, and the model stays as it was."""
         model = self.model
         assert model is not None
+        waiting = model.waiting
         try:
             self._compare(rows)
             first = model.progress.rows
@@ -536,6 +570,7 @@ class ServedModel:
             log.exception("rows could not be learned")
             self.counts.failed += len(rows)
             self.troubles["learning"] = f"{len(rows)} rows could not be learned: {_told(error)}"
+            model.waiting = waiting  # or they would be tried again with each of the next rows, and fail those too
             return
         self._unsaved += len(rows)
         self.counts.learned += len(rows)
@@ -580,8 +615,10 @@ class ServedModel:
 
     def _back(self, loaded: TableModel) -> None:
         self.model = loaded
-        saved = Saved(loaded.classifier._companions, "state.companions").part(PART)
-        self.known.load_state_dict(saved.part("known"))
+        companions = loaded.classifier._companions
+        self.known = KnownIds(self.limits.known_ids)
+        if PART in companions:
+            self.known.load_state_dict(Saved(companions, "state.companions").part(PART).part("known"))
         self.mistakes.clear()
         if self.shadow is not None:
             self._serve_as_it_is()

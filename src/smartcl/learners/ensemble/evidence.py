@@ -1,4 +1,4 @@
-"""What the stream has said of the members: honest answers, the weights they give, calibration, and drift."""
+"""Evidence of the stream on the members: honest answers, the weights they give, calibration, and drift."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from smartcl.learners.ensemble.settings import (
     WORTH,
 )
 from smartcl.learners.ensemble.weighting import Answered, Weights, newest
-from smartcl.saved import Saved
+from smartcl.saving.saved import Saved
 
 
 @dataclass(frozen=True)

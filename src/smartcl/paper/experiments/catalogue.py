@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from smartcl.paper.experiments.default_tables import CLASSES_TABLE, DEFAULT_TABLE
+from smartcl.paper.experiments.encoder_tables import ENCODER_TABLES
 from smartcl.paper.experiments.keywords import KEYWORD_RUNS, keyword_data
 from smartcl.paper.experiments.own_tables import OWN_TABLES
 from smartcl.paper.experiments.paper_tables import PAPER_TABLES
@@ -23,7 +24,12 @@ from smartcl.paper.experiments.streams import STREAM_RUNS, streams_data
 from smartcl.paper.experiments.theory import THEORY_RUNS, theory_data
 from smartcl.paper.experiments.total_runs import TOTAL_RUNS, total_data
 from smartcl.paper.experiments.tuning import STEP_RUNS, STRENGTH_RUNS, step_data, strength_data
-from smartcl.paper.experiments.unseen_tables import FASHION_CLASSES_TABLE, FASHION_TABLE, FRESH_TABLE
+from smartcl.paper.experiments.unseen_tables import (
+    FASHION_CLASSES_TABLE,
+    FASHION_TABLE,
+    FRESH_TABLE,
+    WRONG_CLASSES_TABLE,
+)
 
 if TYPE_CHECKING:
     from smartcl.paper.experiments.ensemble_ablation import Ablation
@@ -36,6 +42,8 @@ TABLES: dict[str, Table] = {
     FRESH_TABLE.name: FRESH_TABLE,
     FASHION_TABLE.name: FASHION_TABLE,
     FASHION_CLASSES_TABLE.name: FASHION_CLASSES_TABLE,
+    WRONG_CLASSES_TABLE.name: WRONG_CLASSES_TABLE,
+    **ENCODER_TABLES,
     PRECISION_TABLE.name: PRECISION_TABLE,
     STREAM_RUNS.name: STREAM_RUNS,
 }

@@ -14,11 +14,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from smartcl.atomic import write_file
 from smartcl.errors import UnavailableError
 from smartcl.learners.methods import METHODS
 from smartcl.paper.datasets.dataset_registry import DATASETS, load_stream
 from smartcl.paper.experiments.results import ResultFolder
+from smartcl.saving.atomic import write_file
 
 if TYPE_CHECKING:
     from smartcl.paper.datasets.task_stream import TaskStream
