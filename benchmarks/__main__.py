@@ -36,7 +36,7 @@ NAMES = (
     *("reading", "own_loop", "own_network", "coders", "grading", "before"),
 )
 #: They take long, or need data that are fetched.
-LONG = ("doubts", "easy", "predicting", "again", "soak", "attack", "tables", "serve", "mixed", "shards")
+LONG = ("doubts", "easy", "flu_oracle", "predicting", "again", "soak", "attack", "tables", "serve", "mixed", "shards")
 #: They need the environment of ``make compat-env``.
 PEERS = ("peers", "avalanche_replay", "row_by_row")
 

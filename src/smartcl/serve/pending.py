@@ -70,8 +70,12 @@ class PendingLabels:
 
     def add(self, known: str, predicted: Predicted) -> None:
         """Let a row wait; one with this id that waits already is replaced."""
-        self.take(known)
-        text = predicted.as_text()
+        self.add_text(known, predicted.time, predicted.as_text())
+
+    def add_text(self, known: str, at: float, text: bytes) -> None:
+        """The same of a row that was predicted at this time, as ``Predicted.as_text`` wrote it."""
+        if known in self._rows:
+            self._drop(known)
         needed = _cost(known, text)
         if needed > self.budget:
             self.crowded_out += 1
@@ -79,7 +83,7 @@ class PendingLabels:
         while self.nbytes + needed > self.budget:
             self._drop(next(iter(self._rows)))
             self.crowded_out += 1
-        self._rows[known] = predicted.time, text
+        self._rows[known] = at, text
         self.nbytes += needed
 
     def get(self, known: str) -> Predicted | None:
