@@ -82,6 +82,7 @@ def reproduce(
         artefacts = {each: _learned_from(sources, artefact) for each, artefact in artefacts.items()}
         specs = _specs(artefacts, seeds)
         wanted = missing(specs, folder)
+    wanted, short = _there(wanted)
     failed = _run(wanted, folder, _engine(engine, address, workers), data) if wanted else {}
     if ablation is not None:
         from smartcl.paper.commands.ablation_runs import make_runs
@@ -95,6 +96,8 @@ def reproduce(
             _print(each, artefact, said[each], paired)
         if each in written:
             _write(each, said[each], out)
+    for each in short:
+        say(each)
     for made, reason in failed.items():
         say(f"failed: {made}: {reason}")
     if failed:
@@ -116,6 +119,15 @@ def _part(artefact: Artefact, small: bool, rows: list[str], columns: list[str]) 
         return replace(artefact, tables=tuple(tables))
     ablation = artefact.ablation().part(rows, columns, small)
     return replace(artefact, tables=tuple(tables), ablation=lambda: ablation)
+
+
+def _there(wanted: list[RunSpec]) -> tuple[list[RunSpec], list[str]]:
+    """The runs that can be made here, and a sentence for each package that is not."""
+    if not wanted:
+        return [], []
+    from smartcl.paper.experiments.real_stream_run import without_missing_peers
+
+    return without_missing_peers(wanted)
 
 
 def _engine(kind: str, address: str | None, workers: int | None) -> Engine:
