@@ -23,7 +23,7 @@ def forget(
 ) -> None:
     """Forget samples for good: their bytes leave the memory and the folder. The weights may keep what they taught."""
     with loading():
-        from smartcl.files.folder_forgetting import forget_in_folder, ids_in_file
+        from smartcl.files.training import forget_in_folder, ids_in_file
     one_thread()
     with arguments_checked():
         result = forget_in_folder(model, ids_in_file(ids), retrain, trust or ())

@@ -21,11 +21,12 @@ from smartcl.files.answered_rows import AnsweredRows
 from smartcl.files.live import Pace
 from smartcl.files.table_model import TableModel
 from smartcl.files.training import SCHEMA
-from smartcl.persistence import INDEX, only_trainer, write_file
-from smartcl.saved import Saved
+from smartcl.saving.persistence import INDEX, only_trainer, write_file
+from smartcl.saving.saved import Saved
 from smartcl.serve.answer_scores import MISTAKES, AnswerScores, mistake
 from smartcl.serve.answering import Answering, Answers, step_of
 from smartcl.serve.bodies import Item
+from smartcl.serve.free_memory import give_back
 from smartcl.serve.limits import Keeping, Limits
 from smartcl.serve.model_plan import ModelPlan
 from smartcl.serve.pending import KnownIds, PendingLabels, Predicted
@@ -147,7 +148,8 @@ class ServedModel:
         #: Takes no more rows; learns no more.
         self._closed, self._ended = threading.Event(), False
         self._unsaved, self._saved_at, self._try_again = 0, time.monotonic(), 0.0
-        self._tried = 0
+        #: Bytes of the journal that the last save left; first rows that did not show what the columns are.
+        self._journal_then, self._tried = 0, 0
         self._resources = ExitStack()
         self.opened_at = time.time()
         self._resources.enter_context(only_trainer(folder))
@@ -246,11 +248,12 @@ class ServedModel:
 
     def save_if_due(self, now: float) -> float:
         """Save where it is time; seconds until it may be."""
-        if not self._unsaved:
+        full = self.journal.nbytes - self._journal_then > self.keeping.journal_bytes  # of rows that were predicted
+        if not self._unsaved and not full:
             self._saved_at = max(self._saved_at, now - self.keeping.save_seconds)
             return self.keeping.save_seconds
         due = max(self._saved_at + self.keeping.save_seconds, self._try_again)
-        if self._unsaved >= self.keeping.save_rows and now >= self._try_again:
+        if (full or self._unsaved >= self.keeping.save_rows) and now >= self._try_again:
             due = now
         if now >= due:
             self.try_to_save()
@@ -291,8 +294,9 @@ class ServedModel:
         for gone in (self.folder / FOLDER / "served").glob("*"):
             if gone != served:
                 shutil.rmtree(gone, ignore_errors=True)
-        self._unsaved, self._saved_at = 0, time.monotonic()
+        self._unsaved, self._saved_at, self._journal_then = 0, time.monotonic(), self.journal.nbytes
         self.counts.saves += 1
+        give_back()
 
     def go_back(self, version: int) -> None:
         """Go on from a saved version; what was learned since is not, and its ids are free again."""
@@ -327,7 +331,7 @@ class ServedModel:
         state = 0
         if self.model is not None and self.model.progress.rows:
             state = sum(self.model.classifier.learner_.bytes_by_part.values())
-        return state + self.pending.nbytes + self._queued_bytes + 16 * len(self.known)
+        return state + self.pending.nbytes + self._queued_bytes + self.known.nbytes
 
     # how it is done
 
