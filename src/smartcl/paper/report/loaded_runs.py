@@ -17,7 +17,7 @@ Result = dict[str, Any]
 #: The methods that see all data at once: what a memory cannot reach, and no contender.
 REFERENCES = ("joint", "joint-smart")
 
-#: What every run writes and the report cannot do without, on tasks with test sets on a stream of the suite, or on a real one.
+#: What every run writes and the report cannot do without: on tasks with test sets, on the suite, on a real stream.
 NEEDED = {"accuracy", "spec"}
 TESTED = ({"accuracy_per_task"}, {"correct", "rows", "drifts", "gradual"}, {"calibration_error", "rows"})
 
