@@ -19,9 +19,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from smartcl.files.steps import first_rows, steps
-from smartcl.persistence import load_state, save_state
-from smartcl.saved import Saved
 
 from benchmarks.attack.fuzz.edits import EDIT, changed
 from benchmarks.attack.input_files import good_file
@@ -35,11 +32,13 @@ from smartcl.columns.recognise import Told, recognised
 from smartcl.columns.row_encoder import Odd, RowEncoder
 from smartcl.columns.values import name_of
 from smartcl.errors import UnavailableError
-from smartcl.files.blocks import Mark
+from smartcl.files.blocks import Mark, first_rows, steps
 from smartcl.files.file_source import FileSource
 from smartcl.memory.levels import Levels
 from smartcl.memory.nonzeros import Nonzeros
 from smartcl.memory.row_code import RowCode
+from smartcl.saving.persistence import load_state, save_state
+from smartcl.saving.saved import Saved
 from smartcl.serve.answering import Answering, step_of
 from smartcl.serve.bodies import rows_to_learn, rows_to_predict
 from smartcl.serve.invocations import rows_invoked

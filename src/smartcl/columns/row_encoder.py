@@ -33,7 +33,7 @@ from smartcl.columns.column_schema import (
 )
 from smartcl.columns.hashing import NameBook
 from smartcl.columns.name_rates import GRAIN, NameRates, key_of
-from smartcl.columns.nested import flattened, plain
+from smartcl.columns.nested import check_record, flattened, plain
 from smartcl.columns.own_names import OwnNames
 from smartcl.columns.recognise import listed
 from smartcl.columns.records import Records
@@ -298,6 +298,7 @@ class RowEncoder:
 
     def row(self, record: Mapping[Any, Any]) -> EncodedRows:
         """One record as ``encoded(parse(...))`` makes it, a short way."""
+        check_record(record)
         if any(isinstance(value, Mapping) for value in record.values()):
             record = flattened(record)
         if self._plan is None:

@@ -1,6 +1,7 @@
 """A frozen encoder in front of a classifier: from raw items to vectors, and how it is known again.
 
-What a file can hold of it is its name. That another process finds the same encoder under this name, its answers tell:
+The encoder is a function of the user's own, or one of smartcl's by name (``encoders/``). What a file can hold of it is
+its name. That another process finds the same encoder under this name, its answers tell:
 to a few items made up for it, of the kind it was first given. Nothing of the user's own is kept for that.
 """
 
@@ -15,6 +16,7 @@ import torch
 from numpy.typing import NDArray
 from scipy import sparse
 
+from smartcl.encoders.named import NamedEncoder, is_named, named_encoder
 from smartcl.learners.transaction import gradients_as_before
 from smartcl.saving.references import Code, import_reference, reference_of
 from smartcl.saving.saved import Saved
@@ -67,6 +69,12 @@ def made_up(kind: ItemKind) -> Any:
     return {"array": rows, "tensor": torch.from_numpy(rows), "list": list(rows)}[kind["items"]]
 
 
+def find_encoder(asked: Encode | str | None) -> Encode | None:
+    """The encoder that was asked for: one of smartcl's own by its name, a user's own, or none."""
+    found: Encode | None = named_encoder(asked) if is_named(asked) else Code()(asked)
+    return found
+
+
 @dataclass(frozen=True)
 class Encoding:
     """An encoder, the kind of items it was first given, and its answers to such items made up.
@@ -83,7 +91,8 @@ class Encoding:
     @classmethod
     def of(cls, named: Encode | str, items: Any) -> Encoding:
         """Ask it; one that answers the same items in two ways is not frozen, and refused."""
-        encoder: Encode = Code()(named)
+        encoder = find_encoder(named)
+        assert encoder is not None
         kind = kind_of(items)
         if kind is None:
             return cls(encoder, None, None)
@@ -104,6 +113,8 @@ class Encoding:
 
     def registered(self) -> Encoding:
         """With a name that another process finds, or a ``ValueError``."""
+        if isinstance(self.encoder, NamedEncoder):
+            return replace(self, encoder=self.encoder.name)
         encoder = self.encoder if isinstance(self.encoder, str) else reference_of(self.encoder, "encoder")
         return replace(self, encoder=encoder)
 
@@ -124,17 +135,17 @@ class Encoding:
             known = cls(found, _checked(kind), saved.array("answers", (len(SENTENCES), WAVES), "float32"))
         if not isinstance(found, str):
             return known
-        encoder: Encode = import_reference(found)
+        encoder: Encode = named_encoder(found) if is_named(found) else import_reference(found)
         known.check_same(encoder)
         return replace(known, encoder=encoder)
 
 
 def encoded(encoding: Encoding | None, encoder: Encode | str | None, items: Any) -> Any:
     """Items as vectors where there is an encoder, which must be the one that learning began with; else as they are."""
-    asked = Code()(encoder)
+    asked = find_encoder(encoder)
     if (encoding is None) != (asked is None):
         raise ValueError("encoder must be there from the first call on or never: call fit to begin anew")
-    if encoding is None:
+    if encoding is None or asked is None:
         return items
     encoding.check_same(asked)
     return vectors(asked, items)

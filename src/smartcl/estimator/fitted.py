@@ -20,6 +20,7 @@ from smartcl.columns.column_schema import ColumnSchema
 from smartcl.columns.gaps import FIRST_ROWS, Gaps, means
 from smartcl.columns.renewal import Renewal
 from smartcl.columns.row_encoder import RowEncoder
+from smartcl.columns.values import is_missing
 from smartcl.data.batch import Rows
 from smartcl.data.spec import InputSpec
 from smartcl.estimator.encoding import Encoding
@@ -288,16 +289,22 @@ class Fitted:
         return cls(learner, names, fixed, built, companions, encoding, columns, gaps, account=account)
 
 
-def check_endings(labels: Any) -> None:
-    """Refuse texts that end in the character NUL: NumPy drops it, and two classes would become one.
+def check_labels(labels: Any) -> None:
+    """Refuse what NumPy would make another label of: nothing among texts, and texts that end in the character NUL.
 
-    >>> check_endings(["a", "a\\0"])
+    >>> check_labels(["a", None])
+    Traceback (most recent call last):
+    ValueError: y must hold a label for each row, got None in row 1
+    >>> check_labels(["a", "a\\0"])
     Traceback (most recent call last):
     ValueError: y must hold texts that do not end in the character NUL, got 'a\\x00'
     """
-    if getattr(getattr(labels, "dtype", None), "kind", "O") != "O":
+    if labels is None or getattr(getattr(labels, "dtype", None), "kind", "O") != "O":
         return  # numbers, or texts of NumPy's, of which nobody knows any more
     held = np.ravel(np.asarray(labels, dtype=object))
+    gone = next((row for row, label in enumerate(held) if not isinstance(label, str) and is_missing(label)), None)
+    if gone is not None:
+        raise ValueError(f"y must hold a label for each row, got {shown(held[gone])} in row {gone}")
     odd = next((label for label in held if isinstance(label, str) and label.endswith("\0")), None)
     if odd is not None:
         raise ValueError(f"y must hold texts that do not end in the character NUL, got {shown(odd)}")

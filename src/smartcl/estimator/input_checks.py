@@ -14,6 +14,7 @@ from scipy import sparse
 from smartcl.account.account import Guesses
 from smartcl.data.batch import Rows, tensor_of
 from smartcl.data.spec import InputSpec
+from smartcl.encoders.named import is_named
 from smartcl.learners.checks import TOO_LARGE, all_finite
 from smartcl.learners.factory import Factory, Method
 from smartcl.learners.methods import USUAL_METHOD, check_registered, find_method, registered_name
@@ -37,8 +38,10 @@ def one_line() -> Iterator[None]:
     """Inside, input that cannot be is a ``ValueError``, or a ``TypeError`` if it was one, of one line to be read."""
     try:
         yield
-    except (ValueError, OverflowError) as error:
+    except ValueError as error:
         raise ValueError(_shortened(error)) from None
+    except OverflowError as error:
+        raise ValueError(f"X and y must hold numbers that fit a float: {_shortened(error)}") from None
     except TypeError as error:
         short = _shortened(error)
         if short == str(error):
@@ -182,7 +185,8 @@ def loaded_arguments(saved: Saved, names: Collection[str]) -> dict[str, Any]:
     check_registered(saved.part("estimator").text("method"))
     check_arguments(given)
     members = None if given["members"] is None else members_given(given["members"])
-    return given | {name: Code()(given[name]) for name in CODE} | {"members": members}
+    code = {name: given[name] if is_named(given[name]) else Code()(given[name]) for name in CODE}
+    return given | code | {"members": members}
 
 
 def named_code(saved: Saved) -> list[str]:

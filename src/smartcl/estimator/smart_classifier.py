@@ -24,7 +24,7 @@ from smartcl.data.batch import Batch, Ints, Rows
 from smartcl.data.spec import InputSpec
 from smartcl.estimator.counted_batches import counted, widened
 from smartcl.estimator.encoding import Encode, Encoding, encoded
-from smartcl.estimator.fitted import Built, Fitted, Labels, Taken, check_endings, check_family, labels_of, positions
+from smartcl.estimator.fitted import Built, Fitted, Labels, Taken, check_family, check_labels, labels_of, positions
 from smartcl.estimator.input_checks import (
     Given,
     Said,
@@ -80,7 +80,9 @@ class SmartClassifier(ClassifierMixin, TableDoor):  # type: ignore[misc]
     makes one; ``optimizer(parameters)`` makes an optimizer of torch for it, and ``augment(rows)`` changes the rows of
     every step. ``X`` may be images ``[n, channels, height, width]``. With an ``encoder``, a function from raw items to
     vectors, ``X`` is a list of such items, and the memory keeps the vectors. All of this code is saved by name, and
-    loading imports it only from modules that are named in ``load(folder, trust=[...])``.
+    loading imports it only from modules that are named in ``load(folder, trust=[...])``. Some encoders are known by
+    name: ``"efficientnet-lite0"`` for images, brought to 224 by 224 pixels or, as ``"efficientnet-lite0@96"``, to 96 by
+    96, and ``"wordllama"`` for texts (``pip install 'smartcl[encoders]'``).
 
     ``class_weight`` and ``sample_weight`` say how much a row counts when it is learned and whenever it is replayed;
     ``"balanced"`` goes by how often each class has come so far. A row of weight 0 is left out. Weights of samples are
@@ -379,7 +381,7 @@ class SmartClassifier(ClassifierMixin, TableDoor):  # type: ignore[misc]
     def _begin(self, X: Any, given: Given) -> None:
         draft, taken = self._drafted(X, given.y)
         weight = sample_weight_asked(given.sample_weight, len(taken.labels))
-        check_endings(given.classes)
+        check_labels(given.classes)
         known = np.unique(taken.labels if given.classes is None else labels_of(np.asarray(given.classes)))
         check_family(taken.labels, known, "classes do")
         draft._fitted = self._new(taken, known, check_random_state(self.random_state), given.classes is not None)
@@ -494,7 +496,7 @@ class SmartClassifier(ClassifierMixin, TableDoor):  # type: ignore[misc]
         check_verbose(self.verbose)
         with one_line():
             flat, shape = flat_rows(encoded(encoding, self.encoder, X))
-            check_endings(y)
+            check_labels(y)
             checked = {"accept_sparse": "csr", "reset": reset, "ensure_all_finite": self._may_miss}
             flat, y = validate_data(model, flat, as_array(y), **checked)
             check_classification_targets(y)

@@ -9,7 +9,7 @@ from scipy import sparse
 from smartcl.data.batch import Batch, Rows
 from smartcl.data.spec import InputSpec
 
-TOO_LARGE = "x must fit single precision: it contains values, or sums of duplicate entries, beyond 3.4e38"
+TOO_LARGE = "x must fit single precision: it contains NaN, or values or sums of duplicate entries beyond 3.4e38"
 
 
 def flat_rows(x: Rows, spec: InputSpec) -> Rows:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from array import array
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any
@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from smartcl.learners.ids import id_of
 from smartcl.saving.saved import Saved
 
 #: Bytes that an entry takes beside its text and its id: the heads of four objects and its place in the table
@@ -92,6 +93,19 @@ class PendingLabels:
         if found is not None:
             self._drop(known)
         return found
+
+    def forget(self, ids: Collection[int], column: str | None) -> int:
+        """Drop rows by their ids, as ``ids_of`` gives them: their own, or that in a column; how many there were."""
+        gone = []
+        for known in self._rows:
+            predicted = self.get(known)
+            assert predicted is not None
+            own = predicted.row.get(column) if column is not None else None
+            if id_of(known) in ids or (isinstance(own, str | int | float) and id_of(own) in ids):
+                gone.append(known)
+        for known in gone:
+            self._drop(known)
+        return len(gone)
 
     def expire(self, now: float) -> None:
         """Drop the rows whose time is over."""

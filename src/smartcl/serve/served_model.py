@@ -21,6 +21,7 @@ from smartcl.files.answered_rows import AnsweredRows
 from smartcl.files.live import Pace
 from smartcl.files.table_model import TableModel
 from smartcl.files.training import SCHEMA
+from smartcl.learners.ids import ids_of
 from smartcl.saving.persistence import INDEX, only_trainer, write_file
 from smartcl.saving.saved import Saved
 from smartcl.serve.answer_scores import MISTAKES, AnswerScores, mistake
@@ -271,8 +272,8 @@ class ServedModel:
         self.troubles.pop("save", None)
         return True
 
-    def save(self) -> None:
-        """Write the model, and what is beside it; cut the journal."""
+    def save(self, only: bool = False) -> None:
+        """Write the model, and what is beside it; cut the journal. ``only``: the state before is not kept."""
         if self.model is None or not self.model.progress.rows:
             return
         with self.journal.sync_lock, self._lock:
@@ -284,7 +285,7 @@ class ServedModel:
             place = Place(first, taken, self.journal.next_number - 1)
             self.pending.expire(time.time())
             state = {"place": asdict(place), **self._tables()}
-        self.model.save(self.folder, beside={PART: state})
+        self.model.save(self.folder, only, beside={PART: state})
         text = self.model.schema.as_text().encode()
         if not (self.folder / SCHEMA).is_file() or (self.folder / SCHEMA).read_bytes() != text:
             write_file(self.folder / SCHEMA, text)
@@ -309,6 +310,27 @@ class ServedModel:
             self._back(loaded)
         self.save()
         self.versions.drop_after(version)
+
+    def forget(self, ids: Sequence[str], retrain: bool = False) -> int:
+        """Forget samples, and predicted rows that wait for their label; no file has them any more. How many there were.
+
+        Saved versions go, and so do damaged ends of the journal. Rows that wait for the learner must have been learned.
+        """
+        assert self.model is not None
+        count = self.model.forget(list(ids), retrain_from_memory=retrain)
+        with self._lock:
+            count += self.pending.forget(set(ids_of(ids).tolist()), self.model.schema.id)
+            self.mistakes.clear()
+            self.answered.mistakes.clear()
+            self._newest_rows.clear()
+            if retrain:
+                self.answered = AnswerScores()
+        self._show()
+        self.versions.drop_after(-1)
+        self.save(only=True)
+        for damaged in self.journal.folder.glob("*.damaged"):
+            damaged.unlink(missing_ok=True)
+        return count
 
     def close(self, save: bool = True) -> None:
         """Learn what waits, save, and let go of the folder. Called when nobody learns any more."""
