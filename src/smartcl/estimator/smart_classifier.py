@@ -463,12 +463,13 @@ class SmartClassifier(ClassifierMixin, TableDoor):  # type: ignore[misc]
 
     def _probabilities(self, X: Any) -> tuple[NDArray[np.float64], Labels]:
         """Probabilities, and the label of each column."""
+        door, fitted = self._door, self.__dict__.get("_fitted")
+        if door is not None and door.fitted is fitted and door.fitted.columns is None:
+            rows = door.rows(X)
+            if rows is not None:
+                return self._answers(rows)
         check_is_fitted(self)
-        if self._takes_table(X):
-            return self._answers(self._encoded_table(X).x)
-        door = self._door
-        rows = None if door is None or door.fitted is not self._fitted else door.rows(X)
-        return self._answers(self._rows_given(X) if rows is None else rows)
+        return self._answers(self._encoded_table(X).x if self._takes_table(X) else self._rows_given(X))
 
     def _rows_given(self, X: Any) -> Rows:
         """Rows of numbers to predict, checked."""
@@ -480,9 +481,9 @@ class SmartClassifier(ClassifierMixin, TableDoor):  # type: ignore[misc]
 
     def _answers(self, rows: Rows) -> tuple[NDArray[np.float64], Labels]:
         """Probabilities of rows as the learner takes them, and the label of each column."""
-        raw = self._fitted.learner.predict_proba(rows).double()
-        names = self._fitted.names[: raw.shape[1]]  # asked for after the answer: never fewer than its columns
-        return (raw / raw.sum(dim=1, keepdim=True)).numpy(), names
+        found = self._fitted.learner.predict_proba(rows).numpy().astype(np.float64)
+        found /= found.sum(axis=1, keepdims=True)
+        return found, self._fitted.names[: found.shape[1]]  # asked for after the answer: never fewer than its columns
 
     def _drafted(self, X: Any, y: ArrayLike) -> tuple[SmartClassifier, Taken]:
         """A model that will take this one's place, which stays as it is until then; what it is to learn."""

@@ -24,6 +24,7 @@ from smartcl.memory import SampleStore
 from smartcl.memory.schematic_memory import ExtraColumns, Observation, SchematicMemory
 from smartcl.network.inputs import Prepared, prepare
 from smartcl.network.plain import PlainNetwork
+from smartcl.network.row_table.table import RowTable
 from smartcl.network.scaling import InputScale
 from smartcl.saving.saved import Saved
 
@@ -70,6 +71,11 @@ class StreamLearner(Transactional):
         self.weighted = False
         #: Batches learned, of which those since the last consolidation count where it comes on a schedule.
         self.batches = 0
+
+    @property
+    def _tables(self) -> list[RowTable]:
+        """Only networks of sparse rows have them; of others, the networks need not be asked in every call."""
+        return super()._tables if self.spec.sparse else []
 
     def observe(self, batch: Batch) -> Observation:
         """Learn one batch. Completes, or leaves the learner as it was."""

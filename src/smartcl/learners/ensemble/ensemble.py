@@ -332,13 +332,16 @@ class Ensemble(StreamLearner):
 
         The very next one is meant where rows wait that came one by one, and while nothing else is known.
         """
-        if self.batches:
-            pooled = self.evidence.weights.pooled(self.answers(rows, all_of_them=False))
-        else:
-            pooled = self._undecided(len(rows))
         if self.known is not None and self.next_row is not None and (self.one_by_one or not self.batches):
+            pooled = self._pooled(rows) if self.next_row.asks_pool else self._undecided(len(rows))
             return self.next_row.probabilities(pooled, rows.values, self.known)
-        return self.evidence.calibration.applied(pooled)
+        return self.evidence.calibration.applied(self._pooled(rows))
+
+    def _pooled(self, rows: View) -> Doubles:
+        """What the pool of all members says, before it is calibrated."""
+        if not self.batches:
+            return self._undecided(len(rows))
+        return self.evidence.weights.pooled(self.answers(rows, all_of_them=False))
 
     def _undecided(self, count: int) -> Doubles:
         """What is said before the first batch is learned: all classes are as likely."""
