@@ -64,11 +64,17 @@ def test_comments_stand_in_the_order_they_were_written_with_all_answers(publishe
     assert [row["comment"] for row in table.rows(2)] == ["first", "later"]
     assert table.y.tolist() == [0, 1]
     assert table.marks is not None
-    assert sorted(map(tuple, table.marks.tolist())) == [(0, 3, 0), (0, 5, 1), (0, 7, 0), (1, 3, 1), (1, 5, 0), (1, 7, 1)]
+    assert sorted(map(tuple, table.marks.tolist())) == [
+        (0, 3, 0),
+        (0, 5, 1),
+        (0, 7, 0),
+        (1, 3, 1),
+        (1, 5, 0),
+        (1, 7, 1),
+    ]
 
 
 def test_flights_are_joined_in_the_order_of_their_schedule(published):
-    same = dict.fromkeys(("dest", "carrier"), ["XX"] * 3)
     flights = pickled(
         year=[2013] * 3,
         month=[1, 1, 1],
@@ -80,11 +86,12 @@ def test_flights_are_joined_in_the_order_of_their_schedule(published):
         origin=["JFK"] * 3,
         distance=[100, 200, 300],
         time_hour=["a", "b", "b"],
-        **same,
+        dest=["XX"] * 3,
+        carrier=["XX"] * 3,
     )
     names = ("temp", "dewp", "humid", "wind_dir", "wind_speed", "precip", "pressure", "visib")
-    gone = dict.fromkeys(("rownames", "year", "month", "day", "hour"), [1])
-    weather = pickled(origin=["JFK"], time_hour=["b"], **dict.fromkeys(names, [5.0]), **gone)
+    gone = {name: [1] for name in ("rownames", "year", "month", "day", "hour")}
+    weather = pickled(origin=["JFK"], time_hour=["b"], **{name: [5.0] for name in names}, **gone)
     planes = pickled(tailnum=["N1"], year=[1999], manufacturer=["BOEING"], seats=[99], engine=["Turbo-fan"])
     published("flights-joined", flights=flights, weather=weather, planes=planes)
     first, second = load_real_table("flights-joined").rows(9)
@@ -110,7 +117,15 @@ def test_departures_are_cut_and_in_order(published, monkeypatch):
     data = parquet(date=dates, delay=[20, 3, 4], distance=[1, 2, 3], origin=list("ABC"), destination=list("XYZ"))
     published("flights-2001", flights=data)
     table = load_real_table("flights-2001")
-    first = {"day": 1.0, "weekday": 0.0, "hour": 6.0, "minute": 30.0, "distance": 2.0, "origin": "B", "destination": "Y"}
+    first = {
+        "day": 1.0,
+        "weekday": 0.0,
+        "hour": 6.0,
+        "minute": 30.0,
+        "distance": 2.0,
+        "origin": "B",
+        "destination": "Y",
+    }
     assert table.rows(1) == [first]
     assert table.y.tolist() == [0, 1]
 

@@ -146,13 +146,13 @@ def keep_table(path: Path, table: RealTable) -> None:
     """Whole or not there."""
     packed = io.BytesIO()
     about = {"source": table.source, "classes": table.classes, "columns": list(table.columns)}
-    arrays = {
+    arrays: dict[str, NDArray[Any]] = {
         f"column{place}": values if isinstance(values, np.ndarray) else as_bytes(values)
         for place, values in enumerate(table.columns.values())
     }
     if table.marks is not None:
         arrays["marks"] = table.marks
-    np.savez_compressed(packed, about=as_bytes(about), y=table.y, **arrays)
+    np.savez_compressed(packed, allow_pickle=False, about=as_bytes(about), y=table.y, **arrays)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_file(path, packed.getvalue())

@@ -145,7 +145,8 @@ def drawn_marks(table: RealTable, rows: int, rng: np.random.Generator) -> Ints:
     marks = marks_of(table, rows)
     counts = np.bincount(marks[:, 0], minlength=rows)
     first = np.cumsum(counts) - counts
-    return marks[first + (rng.random(rows) * counts).astype(np.int64)]
+    drawn: Ints = marks[first + (rng.random(rows) * counts).astype(np.int64)]
+    return drawn
 
 
 def mean_by(group: Ints, values: Any) -> Any:
