@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 import pytest
 
@@ -75,7 +76,7 @@ def test_the_first_screen_has_a_point_for_each_row(tmp_path):
 def test_names_of_points_do_not_lie_on_each_other():
     points = [(Key(str(n), "a name", "red"), 20.0 + n, 100.0 + n % 3) for n in range(8)]
     heights = sorted(height for _, _, height, _ in placed_names(points, 200.0))
-    assert all(b - a >= 13.9 for a, b in zip(heights, heights[1:], strict=False))
+    assert all(b - a >= 13.9 for a, b in pairwise(heights))
 
 
 def test_other_numbers_of_rows_are_other_runs():
