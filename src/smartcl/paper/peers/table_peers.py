@@ -291,9 +291,9 @@ class Boosted:
 
 
 #: A contender for rows such as these first ones, a number of classes and a seed.
-Build = Callable[[AnyRows, int, int], Any]
+MakePeer = Callable[[AnyRows, int, int], Any]
 
-TABLE_PEERS: dict[str, Build] = {
+TABLE_PEERS: dict[str, MakePeer] = {
     "commonest": lambda rows, classes, seed: Commonest(classes),
     "last-label": lambda rows, classes, seed: LastLabel(classes),
     "river-arf": river_arf,
