@@ -1,4 +1,4 @@
-"""What is learned of a real table, and how: which rows, how many at a time, and whose labels."""
+"""Tasks on real tables: which rows are learned, how many at a time, and whose labels."""
 
 from __future__ import annotations
 

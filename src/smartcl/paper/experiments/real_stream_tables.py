@@ -59,7 +59,7 @@ DEFAULT = Row("default", USUAL_METHOD)
 
 
 def streams_table(name: str, step: int, words: str, peers: tuple[Row, ...]) -> Table:
-    """All streams, so many rows at a time."""
+    """All streams, with this number of rows at a time."""
     return Table(
         name,
         f"Real streams {words}: each row is answered, then learned; {ROWS}",

@@ -1,4 +1,4 @@
-"""What a classifier must beat: the answers of those that look at no column of a row."""
+"""Baselines that look at no column of a row: the commonest class, and the last label again."""
 
 from __future__ import annotations
 
