@@ -1,4 +1,4 @@
-"""What is passed to an estimator, as what it needs: rows, plain arguments, or one line that says what is wrong."""
+"""Checks of what is passed to an estimator: rows, arguments, weights; what is wrong becomes one line."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from smartcl.saving.references import Code, names_in, saved_code
 from smartcl.saving.saved import Saved
 from smartcl.settings import SETTINGS, OwnMember, as_given, plain, setting, shown
 
-#: An error is cut to so many characters: scikit-learn shows the arrays it was given.
+#: Characters an error is cut to: scikit-learn shows the arrays it was given.
 LONGEST_MESSAGE = 380
 
 #: Weights beyond these, in products and sums, would leave single precision.
@@ -63,7 +63,7 @@ def as_array(values: Any) -> Any:
 class Said(NamedTuple):
     """What was answered to some rows before they were learned; ``guesses`` are the simplest rules' of that time.
 
-    There are no probabilities where nobody could answer yet.
+    There are no probabilities where the model could not answer yet.
     """
 
     probabilities: NDArray[np.float64] | None

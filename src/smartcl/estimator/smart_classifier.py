@@ -22,9 +22,19 @@ from smartcl.columns.gaps import gaps_of
 from smartcl.columns.row_encoder import FeatureNames
 from smartcl.data.batch import Batch, Ints, Rows
 from smartcl.data.spec import InputSpec
-from smartcl.estimator.counted_batches import counted, widened
 from smartcl.estimator.encoding import Encode, Encoding, encoded
-from smartcl.estimator.fitted import Built, Fitted, Labels, Taken, check_family, check_labels, labels_of, positions
+from smartcl.estimator.fitted import (
+    Built,
+    Fitted,
+    Labels,
+    Taken,
+    check_family,
+    check_labels,
+    counted,
+    labels_of,
+    positions,
+    widened,
+)
 from smartcl.estimator.input_checks import (
     Given,
     Said,
@@ -52,7 +62,7 @@ from smartcl.learners.forgetting import forget_samples
 from smartcl.learners.ids import ids_of, kept_ids
 from smartcl.learners.influence import influences
 from smartcl.learners.methods import USUAL_METHOD, registered_name
-from smartcl.learners.state_size import StateSize
+from smartcl.learners.size import StateSize
 from smartcl.learners.stream_learner import StreamLearner
 from smartcl.memory.schematic_memory import SchematicMemory
 from smartcl.network.torch_optim import MakeOptimizer

@@ -29,8 +29,7 @@ from smartcl.columns.row_encoder import EncodedRows, RowEncoder, TableRows
 from smartcl.columns.values import is_missing
 from smartcl.data.batch import Batch, Ints, Rows
 from smartcl.data.spec import InputSpec
-from smartcl.estimator.counted_batches import counted
-from smartcl.estimator.fitted import Built, Fitted, Labels, check_family, check_labels, labels_of, positions
+from smartcl.estimator.fitted import Built, Fitted, Labels, check_family, check_labels, counted, labels_of, positions
 from smartcl.estimator.input_checks import (
     Given,
     Said,

@@ -13,7 +13,7 @@ from smartcl.columns.row_encoder import RowEncoder
 from smartcl.network.onnx_graph import INPUT, Graph
 from smartcl.network.plain import PlainNetwork
 
-#: So many rows after the last label: the rate of late rows has faded to that of all.
+#: Rows after the last label by which the rate of late rows has faded to that of all.
 LONG_AFTER = 10_000
 
 

@@ -22,7 +22,7 @@ from smartcl.learners.method_settings import AdaptiveSettings
 from smartcl.learners.recipe import Recipe
 from smartcl.learners.sceptic import Sceptic
 from smartcl.learners.smart import schematic
-from smartcl.selection.fair_reservoir import FairReservoir
+from smartcl.selection.fair_shares import FairReservoir
 from smartcl.settings import OwnMember, nearest, shown
 
 #: The network without guards: as small as did no harm on tables.

@@ -14,11 +14,10 @@ from numpy.typing import NDArray
 
 from smartcl.data.batch import Batch, Bools, Ints, Rows
 from smartcl.data.spec import InputSpec
-from smartcl.learners.candidate_view import CandidateView
 from smartcl.learners.checks import check_batch, largest
 from smartcl.learners.extra_columns import check_logits
 from smartcl.learners.model import Model
-from smartcl.learners.reading import read_once, row_cells
+from smartcl.learners.reading import CandidateView, read_once, row_cells
 from smartcl.learners.recipe import Recipe
 from smartcl.learners.stream_learner import StreamLearner
 from smartcl.learners.weights import Labelled as Labelled
@@ -26,7 +25,7 @@ from smartcl.learners.weights import weight_of, weighted_cross_entropy
 from smartcl.memory.grading import Judge
 from smartcl.memory.pool import USUAL_OFFER, Offer, Selector
 from smartcl.memory.schematic_memory import Observation, SchematicMemory
-from smartcl.network.denormals import flushed_denormals
+from smartcl.network.arithmetic import flushed_denormals
 from smartcl.network.inputs import Prepared
 from smartcl.network.plain import PlainNetwork, plain_network
 from smartcl.network.wrapped import ModuleSource
@@ -170,7 +169,7 @@ class Learner(StreamLearner):
 
     @property
     def told_by(self) -> Judge | None:
-        """Who tells coarser values from those that came; nobody, unless a method does."""
+        """The judge of coarser values; None, unless a method has one."""
         return None
 
     def end_task(self, data: Batch) -> Observation | None:

@@ -47,7 +47,7 @@ class Registry(MutableMapping[str, Thing], Generic[Thing]):
         return sum(1 for _ in self)
 
     def name_of(self, fits: Callable[[Thing], bool]) -> str | None:
-        """The name of the first that fits, of all that are loaded: nobody holds another."""
+        """The name of the first that fits, among those that are loaded: no caller can hold another."""
         return next((name for name, thing in self._known.items() if fits(thing)), None)
 
     def _entries(self) -> dict[str, EntryPoint]:

@@ -27,7 +27,7 @@ from smartcl.network.arithmetic import rounding
 from smartcl.network.dropout import drop_inputs
 from smartcl.network.inputs import Prepared, take_inputs
 from smartcl.saving.saved import Saved
-from smartcl.selection.fair_reservoir import ENSURED
+from smartcl.selection.fair_shares import ENSURED
 
 #: The share of contradicted labels from which doubt is complete.
 FULL_DOUBT = 0.02
@@ -35,7 +35,7 @@ FULL_DOUBT = 0.02
 DOUBT_SAMPLES = 500
 #: The doubt up to which products may be rounded.
 MAY_ROUND = 0.5
-#: A batch is replayed with so many stored samples, drawn anew for each: it costs the same however large the memory is.
+#: Stored samples replayed with a batch, drawn anew for each: the cost does not grow with the memory.
 ROTATION = 600
 
 

@@ -13,7 +13,7 @@ from smartcl.learners.sceptic import Sceptic
 from smartcl.regularizers.group_lasso import GroupLasso
 from smartcl.regularizers.ncc import NCC
 from smartcl.regularizers.regularizer import Regularizer
-from smartcl.selection.fair_reservoir import FairReservoir
+from smartcl.selection.fair_shares import FairReservoir
 from smartcl.selection.gss_greedy import GSSGreedy
 from smartcl.selection.trusted import Trusted
 

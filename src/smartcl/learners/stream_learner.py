@@ -1,4 +1,4 @@
-"""What every learner of a stream has: a memory, a generator, counts of classes, and calls that count wholly or not."""
+"""Base of all learners of a stream: a memory, a generator, counts of classes, calls that count wholly or not at all."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ TRAINER = "trainer"
 
 #: How long a save waits for another one of the same folder.
 PATIENCE_SECONDS = 60.0
-#: A reader may find that what it has just read the name of is gone: so many saves in a row do not happen meanwhile.
+#: Tries of a reader: a save may remove a file after the reader has read its name and before it opens it.
 ATTEMPTS = 20
 
 
@@ -169,7 +169,7 @@ def _clear(folder: Path, named: set[str]) -> None:
 
 @contextmanager
 def _only_writer(folder: Path) -> Iterator[None]:
-    """Inside, nobody else saves here; the lock of a process that died is free."""
+    """Inside, no other process saves here; the lock of a process that died is free."""
     from filelock import FileLock, Timeout  # a fifth of what importing the estimator takes, and only savers need it
 
     try:
@@ -182,7 +182,7 @@ def _only_writer(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def only_trainer(folder: Path) -> Iterator[None]:
-    """Inside, nobody else trains the model of this folder; a process that died holds it no longer.
+    """Inside, no other process trains the model of this folder; the lock of a process that died is free.
 
     Where no model comes of it, a folder that was not there before goes again.
     """

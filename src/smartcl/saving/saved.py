@@ -92,7 +92,7 @@ class Saved:
         return self.items(name) if self.has(name) else None
 
     def counts(self, name: str, least: int, most: int) -> tuple[int, ...]:
-        """Between so many and so many whole numbers, none of them negative."""
+        """Whole numbers from 0 on; their count lies in the given range."""
         found = self.items(name)
         if not least <= len(found) <= most or not all(type(each) is int and each >= 0 for each in found):
             self.refuse(name, f"must be {least} to {most} whole numbers of 0 or more")

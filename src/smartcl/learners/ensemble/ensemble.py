@@ -55,7 +55,7 @@ from smartcl.memory import SampleStore
 from smartcl.memory.export import as_held, stored_rows
 from smartcl.memory.pool import DORMANT, HELD_OUT, REPLAYED, Offer
 from smartcl.memory.schematic_memory import ExtraColumns, Observation, SchematicMemory
-from smartcl.network.denormals import flushed_denormals
+from smartcl.network.arithmetic import flushed_denormals
 from smartcl.network.inputs import Prepared
 from smartcl.saving.saved import Saved
 from smartcl.selection.recent_and_past import RecentAndPast
