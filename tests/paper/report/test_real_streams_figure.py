@@ -25,7 +25,7 @@ from smartcl.paper.report.loaded_runs import Runs
 from smartcl.paper.report.real_streams_figure import place_grids
 from smartcl.paper.report.svg import Key
 
-COSTS = {"cpu_seconds": 1.0, "peak_bytes": 1e6, "rows": 900}
+COSTS = {"cpu_seconds": 1.0, "rows": 900}
 
 
 def fill(folder) -> None:

@@ -13,14 +13,13 @@ LOSSES = {"calibration_error": "calibration error", "log_loss": "log loss"}
 COSTS = {
     "cpu_seconds": "CPU seconds",
     "rows_a_second": "rows a second of CPU time",
-    "peak_bytes": "bytes of memory at most",
     "pickled_bytes": "bytes, pickled",
 }
 METRICS = {**SCORES, **STREAM_SCORES, **LOSSES, **HOLDINGS, **COSTS}
 
 _DIGITS = {
     **dict.fromkeys(("auc", "kappa", "average_precision", *LOSSES), 3),
-    **dict.fromkeys(("samples_held", "memory_bytes", "rows_a_second", "peak_bytes", "pickled_bytes"), 0),
+    **dict.fromkeys(("samples_held", "memory_bytes", "rows_a_second", "pickled_bytes"), 0),
     **dict.fromkeys(("share_held", "cpu_seconds"), 1),
 }
 

@@ -25,7 +25,7 @@ TEXTS = frozenset({"toxicity"})
 #: On flights with aircraft, these keep counts of each tail number in each leaf: 0.2 and 0.6 GB after 1,500 rows.
 LARGE = {name: frozenset({"flights-joined"}) for name in ("river-srp", "river-leveraging-bagging")}
 TREES = ("river-arf", "river-srp", "river-hat", "river-leveraging-bagging")
-METRICS = (*SCORES, "calibration_error", "rows_a_second", "peak_bytes", "pickled_bytes")
+METRICS = (*SCORES, "calibration_error", "rows_a_second", "pickled_bytes")
 SEEDS = 2
 ROWS = "elec and weather whole, the first 20,000 rows of toxicity and 10,000 of the others"
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import pickle
 import time
-from contextlib import suppress
-from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -28,12 +26,10 @@ class Contender(Protocol):
 def one_pass(contender: Contender, learned: LearnedRows, step: int) -> dict[str, Any]:
     """Learn row by row or in batches of ``step``, and score all answers but those to the first 50 rows.
 
-    Seconds are of the processor, for answering and learning. Peak memory is what the process had at most beside what
-    it had before the first row; the state is what the contender needs to go on, in bytes.
+    Seconds are of the processor, for answering and learning; the state is what the contender needs to go on, in bytes.
     """
     rows, taught, truth, classes = learned.rows, learned.taught, learned.truth, learned.classes
     found = np.full((len(truth), classes), np.nan)
-    held = start_of_peak()
     wall, cpu = time.perf_counter(), time.process_time()
     for start in range(0, len(truth), step):
         part, labels = rows[start : start + step], taught[start : start + step]
@@ -41,7 +37,6 @@ def one_pass(contender: Contender, learned: LearnedRows, step: int) -> dict[str,
             found[start : start + step] = contender.scores(part)
         contender.learn(part, labels)
     seconds, cpu_seconds = time.perf_counter() - wall, time.process_time() - cpu
-    peak = peak_since(held)
     return {
         **stream_scores(as_probabilities(found[BATCH_ROWS:]), truth[BATCH_ROWS:]),
         "rows": len(truth),
@@ -49,7 +44,6 @@ def one_pass(contender: Contender, learned: LearnedRows, step: int) -> dict[str,
         "cpu_seconds": cpu_seconds,
         "rows_a_second": len(truth) / cpu_seconds,
         "pickled_bytes": state_nbytes(contender),
-        **({} if peak is None else {"peak_bytes": peak}),
     }
 
 
@@ -67,25 +61,3 @@ def state_nbytes(contender: Any) -> int:
     """What a contender says of itself, else the size of its pickle."""
     own = getattr(contender, "state_nbytes", None)
     return len(pickle.dumps(contender)) if own is None else int(own())
-
-
-STATUS, FORGET_PEAK = Path("/proc/self/status"), Path("/proc/self/clear_refs")
-
-
-def start_of_peak() -> int | None:
-    """The bytes that the process has now, after Linux was told to forget its peak; None elsewhere."""
-    with suppress(OSError):
-        FORGET_PEAK.write_text("5")
-        return status_nbytes("VmRSS")
-    return None
-
-
-def peak_since(held: int | None) -> int | None:
-    """How much more the process had at most since then."""
-    return None if held is None else max(0, status_nbytes("VmHWM") - held)
-
-
-def status_nbytes(name: str) -> int:
-    """A line of Linux's account of this process."""
-    line = next(line for line in STATUS.read_text().splitlines() if line.startswith(f"{name}:"))
-    return 1024 * int(line.split()[1])
