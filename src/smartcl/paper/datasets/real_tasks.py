@@ -21,13 +21,14 @@ from smartcl.paper.datasets.real_tables import (
     source_of_table,
 )
 from smartcl.paper.datasets.task_stream import CORRUPT
-from smartcl.paper.scores.prequential import BATCH_ROWS
 
 #: Rows that are learned of a stream unless it is said: of these all, of the others the first. Trees of River's learn a
 #: hundred rows a second, and there are ten learners and two ways.
 ALL_ROWS = {"elec": 45_312, "weather": 18_159}
 FIRST_ROWS = {"toxicity": 20_000}
 MOST_ROWS = 10_000
+#: The first rows, whose answers are not scored: those of a batch, before which nothing is known.
+UNSCORED_ROWS = 50
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,7 @@ class RealTask:
     @property
     def protocol(self) -> dict[str, Any]:
         """What a run's key says beside the name."""
-        return {"rows_at_a_time": self.step, "rows": self.rows, "scored_after": BATCH_ROWS}
+        return {"rows_at_a_time": self.step, "rows": self.rows, "scored_after": UNSCORED_ROWS}
 
     def load(self, seed: int, data_dir: Path | str | None = None) -> LearnedRows:
         """Its rows with the labels of this seed."""

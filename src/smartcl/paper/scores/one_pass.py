@@ -10,8 +10,7 @@ import numpy as np
 
 from smartcl.data.batch import Doubles, Ints
 from smartcl.paper.datasets.real_tables import AnyRows
-from smartcl.paper.datasets.real_tasks import LearnedRows
-from smartcl.paper.scores.prequential import BATCH_ROWS
+from smartcl.paper.datasets.real_tasks import UNSCORED_ROWS, LearnedRows
 from smartcl.paper.scores.probability_scores import stream_scores
 
 
@@ -33,12 +32,12 @@ def one_pass(contender: Contender, learned: LearnedRows, step: int) -> dict[str,
     wall, cpu = time.perf_counter(), time.process_time()
     for start in range(0, len(truth), step):
         part, labels = rows[start : start + step], taught[start : start + step]
-        if start >= BATCH_ROWS:
+        if start >= UNSCORED_ROWS:
             found[start : start + step] = contender.scores(part)
         contender.learn(part, labels)
     seconds, cpu_seconds = time.perf_counter() - wall, time.process_time() - cpu
     return {
-        **stream_scores(as_probabilities(found[BATCH_ROWS:]), truth[BATCH_ROWS:]),
+        **stream_scores(as_probabilities(found[UNSCORED_ROWS:]), truth[UNSCORED_ROWS:]),
         "rows": len(truth),
         "seconds": seconds,
         "cpu_seconds": cpu_seconds,
