@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -27,6 +27,9 @@ INDEXED_LABEL, INDEXED_FEATURES = "label", "features"
 #: What a date becomes: the years since the mean of the first rows, and its place in the year, the week and the day.
 DATE_PARTS = ("years", "year sin", "year cos", "week sin", "week cos", "hour sin", "hour cos")
 
+#: What is done about numbers that only rise along the stream, or only fall.
+ANY, WATCHED, RISES = TRENDS = ("any", "watched", "rises")
+
 MOST_SLOTS = 1 << 16
 #: The most columns of classes that rates are kept in, of names and of words; classes beyond them share.
 NAME_RATES, WORD_RATES = 4, 32
@@ -39,7 +42,8 @@ class Column:
 
     A category has ``slots`` columns for names of its own, if it has few names. ``why`` is the reason for which it was
     taken for what it is. ``style`` is an example of how its numbers or dates are written, where they are not plain
-    numbers or ISO's dates.
+    numbers or ISO's dates. ``trend`` says whether a number is left out while it only rises along the stream, or only
+    falls: never (``any``), as soon as it is seen (``watched``), or from the first row on (``rises``).
     """
 
     name: str
@@ -49,6 +53,7 @@ class Column:
     slots: int = 0
     why: str = ""
     style: str = ""
+    trend: str = "any"
 
     @property
     def reader(self) -> ReadValue:
@@ -107,6 +112,7 @@ class Column:
             checked.whole("slots", 0, MOST_SLOTS),
             checked.text("why"),
             checked.choice("style", *READERS.get(kind, {"": None})),
+            checked.choice("trend", *TRENDS),
         )
 
 
@@ -186,6 +192,10 @@ class ColumnSchema:
     @property
     def n_features(self) -> int:
         return len(self.feature_names) + (self.width if self.sparse else 0)
+
+    def in_any_order(self) -> ColumnSchema:
+        """The same for rows whose order says nothing: no number is left out because it only rises."""
+        return replace(self, columns=tuple(replace(column, trend=ANY) for column in self.columns))
 
     def of_kind(self, *kinds: str) -> tuple[Column, ...]:
         return tuple(column for column in self.columns if column.kind in kinds)
