@@ -14,8 +14,11 @@ DOCS_READY := $(DOCS)/.ready
 COMPAT := .venv-compat
 COMPAT_INSTALL := $(COMPAT)/bin/pip install --quiet --disable-pip-version-check -c constraints.txt
 COMPAT_READY := $(COMPAT)/.ready
+FUZZ := .venv-fuzz
+FUZZ_INSTALL := $(FUZZ)/bin/pip install --quiet --disable-pip-version-check -c constraints.txt
+FUZZ_READY := $(FUZZ)/.ready
 
-.PHONY: demo test lint docs dist bench bench-all bench-peers attack peers compat compat-bench compat-env clean
+.PHONY: demo test lint docs dist bench bench-all bench-peers attack fuzz peers compat compat-bench compat-env clean
 
 demo: $(READY)
 	$(BIN)/smartcl demo
@@ -57,6 +60,17 @@ bench-all: $(DEV_READY) $(COMPAT_READY)
 MINUTES ?= 10
 attack: $(DEV_READY)
 	$(BIN)/python -m benchmarks attack --minutes $(MINUTES)
+
+# Fuzzes the readers, loading, the row code, the service's bodies and journal, and merging, under coverage: MINUTES of
+# processor time each. Inputs that break something are in fuzz-faults/.
+fuzz: $(FUZZ_READY)
+	$(FUZZ)/bin/python -m benchmarks.attack.fuzz --minutes $(MINUTES)
+
+$(FUZZ_READY): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(FUZZ)
+	$(FUZZ_INSTALL) torch==2.13.0
+	$(FUZZ_INSTALL) -e '.[parquet,serve,zstd]' 'atheris>=2.3'
+	touch $@
 
 # Rows per second and accuracy beside Avalanche, River and scikit-learn, in the environment that has them.
 bench-peers: $(COMPAT_READY)
@@ -107,4 +121,4 @@ $(DEV_READY): $(READY)
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(PEERS) $(COMPAT) $(DOCS) dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(PEERS) $(COMPAT) $(DOCS) $(FUZZ) fuzz-faults dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

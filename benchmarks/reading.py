@@ -12,8 +12,8 @@ import torch
 from benchmarks.timing import report
 from smartcl.columns.recognise import Told, recognised
 from smartcl.columns.row_encoder import Encoder, Odd
+from smartcl.files.blocks import first_rows, steps
 from smartcl.files.file_source import FileSource
-from smartcl.files.steps import first_rows, steps
 from smartcl.files.training import FIRST_ROWS, train_stream
 
 ROWS, COLUMNS, BATCH, LEARNED = 100_000, 100, 50, 3_000

@@ -29,7 +29,7 @@ from smartcl import SmartClassifier, merge, train_shards
 from smartcl.learners.ensemble import sampling
 from smartcl.paper.datasets.digit_pairs import mnist_or_digits
 from smartcl.paper.datasets.real_streams import load_real_stream
-from smartcl.persistence import INDEX
+from smartcl.saving.persistence import INDEX
 from smartcl.scale.merging import merge_classifiers, shard_of
 
 Line = tuple[str, float, str]

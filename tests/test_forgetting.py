@@ -12,7 +12,7 @@ from scipy import sparse
 from smartcl import SmartClassifier, TableModel, train_stream
 from smartcl.extend import METHODS
 from smartcl.learners.methods import find_method
-from smartcl.persistence import load_state
+from smartcl.saving.persistence import load_state
 
 SMALL = {"hidden": (8,), "iterations": 2, "random_state": 0}
 

@@ -13,8 +13,8 @@ from smartcl.learners.methods import OURS
 
 #: What the memory stands on.
 BENEATH_MEMORY = {
-    *("smartcl", "smartcl.data", "smartcl.errors", "smartcl.lazy", "smartcl.references", "smartcl.saved"),
-    *("smartcl.setting_kinds", "smartcl.settings"),
+    *("smartcl", "smartcl.data", "smartcl.errors", "smartcl.lazy", "smartcl.settings", "smartcl.saving"),
+    *("smartcl.saving.references", "smartcl.saving.saved"),
 }
 #: What a memory is made of, and beneath it: past it, something was loaded that a memory does not need.
 MOST_MODULES = 34

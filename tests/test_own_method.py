@@ -36,8 +36,7 @@ from smartcl.learners.methods import find_method
 from smartcl.learners.registry import Registry
 from smartcl.network.mlp import MLP
 from smartcl.paper.experiments.run_spec import RunSpec
-from smartcl.setting_kinds import Real
-from smartcl.settings import of_kind
+from smartcl.settings import Real, of_kind
 
 RECIPE = {"hidden": (8,), "lr": 1e-2, "iterations": 3, "replay": 10}
 

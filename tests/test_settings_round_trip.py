@@ -14,15 +14,14 @@ import pytest
 from helpers import small_batches, small_spec
 from smartcl import SmartClassifier
 from smartcl.cli.usage import assignments
-from smartcl.estimator_input import own_settings
+from smartcl.estimator.fitted import Built
+from smartcl.estimator.input_checks import own_settings
 from smartcl.extend import METHODS, Learner
-from smartcl.fitted import Built
 from smartcl.learners.adaptive import usual_members
 from smartcl.learners.ensemble.ensemble import Ensemble
 from smartcl.paper.experiments.run_spec import RunSpec
 from smartcl.selection.trusted import Trusted
-from smartcl.setting_kinds import Flag, Real, Whole, Widths
-from smartcl.settings import SETTINGS
+from smartcl.settings import SETTINGS, Flag, Real, Whole, Widths
 
 EVERY_SETTING = [(method, name) for method in METHODS for name in METHODS[method].parameters]
 every_setting = pytest.mark.parametrize(("method", "name"), EVERY_SETTING)

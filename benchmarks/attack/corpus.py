@@ -24,7 +24,7 @@ from benchmarks.attack.models import difference, fingerprint
 from benchmarks.attack.trained_folders import called
 from benchmarks.attack.tries import NEVER, SURVIVED, FaultError, Findings, run, scratch
 from smartcl import SmartClassifier
-from smartcl.persistence import load_state, save_state
+from smartcl.saving.persistence import load_state, save_state
 
 QUICK: dict[str, Any] = {"method": "smart", "hidden": (4,), "iterations": 1, "random_state": 0}
 OPTIONS = ("--method", "smart", "--set", "hidden=4", "--set", "iterations=1", "--memory", "20kB")

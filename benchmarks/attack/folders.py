@@ -30,7 +30,7 @@ from benchmarks.attack.tries import (
     scratch,
 )
 from smartcl import SmartClassifier
-from smartcl.persistence import load_state, save_state
+from smartcl.saving.persistence import load_state, save_state
 
 Random = np.random.Generator
 #: Where a state holds the arguments of the estimator, which a user may set at any time, and what it was built with.

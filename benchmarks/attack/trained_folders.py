@@ -18,7 +18,7 @@ import numpy as np
 from benchmarks.attack.input_files import OPTIONS, good_file, mutated
 from benchmarks.attack.tries import NEVER, REFUSED, SURVIVED, FaultError, Findings, run, scratch
 from smartcl.cli.app import call
-from smartcl.persistence import load_state, save_state
+from smartcl.saving.persistence import load_state, save_state
 
 STRANGE: tuple[Any, ...] = (
     *(None, True, -1, 0, 10**12, 2**70, 1.5, -3.4e38, "", "../../etc/passwd", "x" * 1000, [], {}, [1], {"a": 1}),

@@ -10,7 +10,7 @@ from smartcl import SmartClassifier
 from smartcl.account.account import BINS, MOST_WINDOWS, Account
 from smartcl.account.named_scores import NamedScores
 from smartcl.account.tally import bin_of
-from smartcl.saved import Saved, StateError
+from smartcl.saving.saved import Saved, StateError
 
 
 def a_stream(rows: int, classes: int, seed: int, rare: float = 1.0) -> tuple[np.ndarray, np.ndarray]:

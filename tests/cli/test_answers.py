@@ -219,3 +219,13 @@ def test_a_change_of_the_stream_is_told_at_the_end_and_wherever_the_model_is_sho
     for text in (told, shown, page.read_text()):
         assert f"{changes[0].row:,}" in text
         assert "correlation of size with" in text
+
+
+def test_a_file_without_any_learned_column_is_refused_by_each_command(
+    trained: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = trained.parent / "other.csv"
+    other.write_text("elsewhere\n1\n2\n")
+    for command in ("predict", "evaluate", "explain"):
+        assert call([command, str(trained), str(other)]) == 2
+        assert "none of the columns that were learned" in capsys.readouterr().err

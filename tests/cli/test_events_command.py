@@ -140,7 +140,7 @@ def no_space(*_: object) -> None:
 def test_a_full_disk_is_found_before_training(
     command: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("smartcl.files.outputs.write_file", no_space)
+    monkeypatch.setattr("smartcl.saving.atomic.write_file", no_space)
     monkeypatch.setattr("smartcl.learners.learner.Learner.observe", lambda *_: pytest.fail("trained"))
     assert call([*command, "--out", str(tmp_path / "deep" / "model")]) == 1
     assert "deep/model: nothing can be written there: No space left on device" in capsys.readouterr().err

@@ -15,6 +15,7 @@ import pytest
 import smartcl
 from event_examples import example_days, write_files
 from smartcl.cli.main import ready_streams
+from smartcl.cli.usage import one_thread
 
 SMARTCL = [sys.executable, "-m", "smartcl"]
 
@@ -92,3 +93,20 @@ def test_the_first_import_is_light_and_the_names_are_there_all_the_same() -> Non
         _ = smartcl.SmartClasifier
     with pytest.raises(ImportError, match="cannot import name 'nothing'"):
         exec("from smartcl import nothing", {})
+
+
+def test_a_command_computes_on_one_thread_unless_told_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
+    import torch
+    from threadpoolctl import threadpool_info, threadpool_limits
+
+    def of_blas() -> set[int]:
+        return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
+
+    with threadpool_limits(2):  # and afterwards as it was
+        monkeypatch.setenv("OMP_NUM_THREADS", "2")
+        one_thread()
+        assert of_blas() == {2}
+        monkeypatch.delenv("OMP_NUM_THREADS")
+        one_thread()
+        assert of_blas() == {1}
+        assert torch.get_num_threads() == 1

@@ -13,8 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from smartcl.cli.screen import screen, shown
-from smartcl.cli.visible import visible
+from smartcl.cli.screen import screen, shown, visible
 
 #: A title for the window, a cleared screen, a bell, colours in one byte, text from right to left, a line of its own.
 ATTACKS = ["\x1b]0;owned\x07", "\x1b[2Jboom", "a\x9b31mb", "x\u202egnp.exe", "two\u2028lines", "b\x08\x08k\x7f"]

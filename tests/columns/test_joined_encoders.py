@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from smartcl import SmartClassifier, merge, shard_of
-from smartcl.columns.joined_encoders import Knowing, joined_encoders
+from smartcl.columns.column_schema import Column, ColumnSchema
+from smartcl.columns.joined_encoders import Knowing, check_same_columns, joined_encoders
 
 WORDS = {"up": "win a prize today", "down": "meeting at home"}
 
@@ -79,3 +80,12 @@ def test_columns_that_are_others_are_refused():
     two = SmartClassifier("20kB", members=["ridge"], random_state=2).partial_fit(fewer, labels)
     with pytest.raises(ValueError, match="the column 'size' is not in all models"):
         merge([one, two])
+
+
+def test_notes_on_the_first_rows_do_not_keep_models_apart():
+    notes = ("2 names", "2 names; alone it tells the label of 99% of later rows")
+    schemas = [ColumnSchema("y", (Column("sky", "category", why=why), Column("size", "number"))) for why in notes]
+    check_same_columns(*schemas)
+    other = ColumnSchema("y", (Column("sky", "text"), Column("size", "number")))
+    with pytest.raises(ValueError, match="the column 'sky' has another kind in each model"):
+        check_same_columns(schemas[0], other)

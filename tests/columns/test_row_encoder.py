@@ -19,7 +19,7 @@ from smartcl.columns.own_names import LONG_UNSEEN, OwnNames
 from smartcl.columns.records import Records
 from smartcl.columns.row_encoder import RowEncoder
 from smartcl.columns.word_rates import WordRates
-from smartcl.saved import Saved
+from smartcl.saving.saved import Saved
 
 SCHEMA = ColumnSchema(
     "",

@@ -12,7 +12,7 @@ from files.made_tables import mixed_rows, text_rows, write_csv
 from helpers import assert_same_state
 from smartcl import TableModel, train_stream
 from smartcl.columns.row_encoder import TableRows
-from smartcl.persistence import load_state
+from smartcl.saving.persistence import load_state
 
 QUICK: dict[str, Any] = {"members": ["ridge"], "memory": "20kB", "random_state": 0}
 

@@ -13,7 +13,7 @@ from smartcl import TableModel, train_stream
 from smartcl.columns.nested import columns_of
 from smartcl.columns.records import Records
 from smartcl.columns.row_encoder import Odd
-from smartcl.files.folder_forgetting import forget_in_folder
+from smartcl.files.training import forget_in_folder
 
 QUICK: dict[str, Any] = {"method": "smart", "hidden": (4,), "iterations": 1, "memory": "200kB", "random_state": 0}
 GONE = 41

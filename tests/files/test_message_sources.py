@@ -103,7 +103,7 @@ def same(one: TableModel, other: TableModel) -> bool:
 
 
 def test_each_message_of_a_topic_counts_once(broker: Any, tmp_path: Path) -> None:
-    from smartcl.files.kafka_source import KafkaSource
+    from smartcl.files.message_sources import KafkaSource
 
     for place, row in enumerate(ROWS):
         broker.produce("rows", json.dumps(row).encode(), partition=place % 2)
@@ -130,7 +130,7 @@ def test_each_message_of_a_topic_counts_once(broker: Any, tmp_path: Path) -> Non
 
 def test_a_partition_without_news_ends_though_the_broker_is_slow(broker: Any) -> None:
     """Its position is not known before a message of it has come."""
-    from smartcl.files.kafka_source import KafkaSource
+    from smartcl.files.message_sources import KafkaSource
 
     for place in range(6):
         broker.produce("slow", json.dumps(ROWS[place]).encode(), partition=place % 2)
@@ -160,7 +160,7 @@ class SlowConsumer:
 def test_each_entry_of_a_stream_counts_once(redis_url: str, tmp_path: Path) -> None:
     import redis
 
-    from smartcl.files.redis_source import RedisSource
+    from smartcl.files.message_sources import RedisSource
 
     with redis.Redis.from_url(redis_url) as client:
         for row in ROWS:

@@ -18,11 +18,10 @@ from smartcl import SmartClassifier, TableModel, train_stream
 from smartcl.columns.column_schema import read_schema
 from smartcl.columns.nested import flattened
 from smartcl.events.event_columns import read_columns
-from smartcl.files import csv_records as module
-from smartcl.files.csv_records import csv_records
-from smartcl.files.folder_forgetting import forget_in_folder, ids_in_file
-from smartcl.files.json_records import json_records
-from smartcl.persistence import load_state, save_state
+from smartcl.files import record_formats as module
+from smartcl.files.record_formats import csv_records, json_records
+from smartcl.files.training import forget_in_folder, ids_in_file
+from smartcl.saving.persistence import load_state, save_state
 
 QUICK: dict[str, Any] = {"method": "smart", "hidden": (2,), "iterations": 1, "random_state": 0}
 

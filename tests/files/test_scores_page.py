@@ -10,8 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from smartcl import train_stream
-from smartcl.files.page_style import STYLE
-from smartcl.files.scores_page import page_of_training
+from smartcl.files.scores_page import STYLE, page_of_training
 
 NASTY = "</script><b onload='x'>&"
 

@@ -16,9 +16,9 @@ from smartcl import TableModel, train_stream
 from smartcl.columns.recognise import Told, recognised
 from smartcl.columns.records import Records
 from smartcl.columns.row_encoder import Odd, RowEncoder
-from smartcl.files import csv_records
+from smartcl.files import record_formats as csv_records
+from smartcl.files.blocks import first_rows, steps
 from smartcl.files.file_source import FileSource, format_told
-from smartcl.files.steps import first_rows, steps
 
 ROWS = mixed_rows(260)
 

@@ -14,7 +14,7 @@ from files.made_tables import QUICK, csv_text, mixed_rows, text_rows, write_csv
 from helpers import assert_same_state
 from smartcl import train_stream
 from smartcl.files.table_model import TableModel
-from smartcl.persistence import load_state, only_trainer
+from smartcl.saving.persistence import load_state, only_trainer
 
 ROWS = 330
 

@@ -18,8 +18,7 @@ from smartcl.learners.recipe import Recipe
 from smartcl.regularizers.group_lasso import GroupLasso
 from smartcl.regularizers.ncc import NCC
 from smartcl.selection.reservoir import Reservoir
-from smartcl.setting_kinds import Flag, LevelCount, Name, Real, Whole, Widths, Word
-from smartcl.settings import setting
+from smartcl.settings import Flag, LevelCount, Name, Real, Whole, Widths, Word, setting
 
 Y = torch.tensor([0, 1])
 

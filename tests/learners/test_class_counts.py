@@ -17,7 +17,7 @@ from smartcl.data.batch import Batch
 from smartcl.learners.class_counts import MISSED_TURNS, ClassCounts, overstated, standing
 from smartcl.learners.methods import build_learner
 from smartcl.learners.sceptic import Sceptic
-from smartcl.saved import Saved, StateError
+from smartcl.saving.saved import Saved, StateError
 
 streams = st.lists(st.lists(st.integers(0, 3), min_size=1, max_size=9), min_size=1, max_size=12)
 

@@ -19,7 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from smartcl import SmartClassifier, TableModel, train_stream
-from smartcl.files.folder_forgetting import forget_in_folder, ids_in_file
+from smartcl.files.training import forget_in_folder, ids_in_file
 from smartcl.learners.ids import id_of, ids_of
 
 QUICK: dict[str, Any] = {"method": "smart", "hidden": (2,), "iterations": 1, "replay": 0, "random_state": 0}

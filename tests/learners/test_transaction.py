@@ -16,7 +16,7 @@ import torch
 
 from helpers import SMALL, assert_same_state, small_batches, small_spec
 from smartcl.data.batch import Batch
-from smartcl.encoding import vectors
+from smartcl.estimator.encoding import vectors
 from smartcl.learners.ensemble.ensemble import Ensemble
 from smartcl.learners.learner import Learner
 from smartcl.learners.methods import METHODS, build_learner

@@ -12,7 +12,7 @@ from smartcl.memory import SampleStore, Schema
 from smartcl.memory.column_order import ColumnOrder, orders
 from smartcl.memory.grading import choose_levels, choose_order, learn_code
 from smartcl.memory.nonzeros import nonzeros_of_dense
-from smartcl.saved import Saved, StateError
+from smartcl.saving.saved import Saved, StateError
 
 
 @given(seed=st.integers(0, 2**32 - 1), width=st.sampled_from([1, 2, 9, 70]), share=st.sampled_from([0.0, 0.3, 1.0]))

@@ -17,7 +17,7 @@ from smartcl.memory.column_order import AS_THEY_ARE, ColumnOrder
 from smartcl.memory.grading import choose_levels, learn_code
 from smartcl.memory.row_formats import Layout, ValueType, possible_formats
 from smartcl.memory.schema import MAX_VERSIONS
-from smartcl.saved import StateError
+from smartcl.saving.saved import StateError
 
 N = 20
 

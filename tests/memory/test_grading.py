@@ -18,7 +18,7 @@ from smartcl.learners.ensemble.ensemble import Ensemble
 from smartcl.memory import SampleStore
 from smartcl.memory.grading import LADDER, choose_levels, error
 from smartcl.memory.schematic_memory import SchematicMemory
-from smartcl.saved import StateError
+from smartcl.saving.saved import StateError
 from smartcl.selection.reservoir import Reservoir
 
 X, Y = load_digits(return_X_y=True)

@@ -19,7 +19,7 @@ from smartcl.data.spec import InputSpec
 from smartcl.learners.methods import build_learner
 from smartcl.memory.pool import Selector
 from smartcl.memory.schematic_memory import Observation, SchematicMemory
-from smartcl.saved import StateError
+from smartcl.saving.saved import StateError
 from smartcl.selection.fair_shares import Balanced
 from smartcl.selection.reservoir import Everything, Nothing, Reservoir
 

@@ -12,7 +12,7 @@ from scipy import sparse
 
 from helpers import assert_same_state
 from smartcl.network.scaling import InputScale, compressed
-from smartcl.saved import Saved, StateError
+from smartcl.saving.saved import Saved, StateError
 
 
 def after(batches: list[np.ndarray]) -> InputScale:

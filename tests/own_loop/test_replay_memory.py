@@ -17,7 +17,7 @@ from torch.utils.data import DataLoader
 
 from smartcl import ReplayMemory
 from smartcl.extend import Selection
-from smartcl.saved import StateError
+from smartcl.saving.saved import StateError
 from smartcl.selection.fair_shares import TaskShares
 from smartcl.selection.gss_greedy import GSSGreedy
 from smartcl.selection.herding import Herding

@@ -11,7 +11,7 @@ from gradient_loops import KINDS, assert_close_by_name, mean_of, move, network_a
 from smartcl.data.spec import InputSpec
 from smartcl.network.mlp import MLP
 from smartcl.regularizers.ewc import EWC, OnlineEWC, fisher_diagonal
-from smartcl.saved import Saved
+from smartcl.saving.saved import Saved
 
 Y = torch.zeros(1, dtype=torch.long)
 

@@ -16,7 +16,7 @@ from smartcl.network.mlp import MLP
 from smartcl.network.optim import Adam
 from smartcl.network.prox import prox_preconditioned, shrink_rows_
 from smartcl.regularizers.group_lasso import FORMS, GroupLasso
-from smartcl.saved import Saved
+from smartcl.saving.saved import Saved
 
 SPEC = InputSpec(n_features=16, n_classes=2)
 SPARSE = InputSpec(n_features=16, n_classes=2, sparse=True)

@@ -11,7 +11,7 @@ from smartcl.data.spec import InputSpec
 from smartcl.network.inputs import SparseInput, prepare
 from smartcl.network.mlp import MLP
 from smartcl.regularizers.regularizer import QuadraticPenalty
-from smartcl.saved import Saved
+from smartcl.saving.saved import Saved
 
 SPARSE = InputSpec(n_features=12, n_classes=2, sparse=True)
 

@@ -14,7 +14,7 @@ from smartcl.network.inputs import Prepared, prepare
 from smartcl.network.mlp import MLP
 from smartcl.network.optim import Adam
 from smartcl.regularizers.si import SI
-from smartcl.saved import Saved
+from smartcl.saving.saved import Saved
 
 FEATURES = 8
 

@@ -20,6 +20,7 @@ from smartcl.serve.access import AccessGuard
 from smartcl.serve.http_api import service_app
 from smartcl.serve.limits import Keeping, Limits
 from smartcl.serve.model_plan import ModelPlan
+from smartcl.serve.running import configured
 from smartcl.serve.served_models import Models
 
 
@@ -80,7 +81,7 @@ def running(
     listening = socket.socket()
     listening.bind(("127.0.0.1", 0))
     listening.listen()
-    server = uvicorn.Server(uvicorn.Config(AccessGuard(app, token), log_level="error", access_log=False))
+    server = uvicorn.Server(configured(AccessGuard(app, token), "127.0.0.1", 0, "error"))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
     thread.start()
     found = Running(models, listening.getsockname()[1], token)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from smartcl.files.table_model import TableModel
-from smartcl.persistence import detached
+from smartcl.saving.persistence import detached
 from smartcl.serve.bodies import Item
 from smartcl.serve.limits import Keeping, Limits
 from smartcl.serve.model_plan import ModelPlan

@@ -205,6 +205,15 @@ def test_a_body_that_never_ends_is_given_up(tmp_path: Path) -> None:
         assert b" 408 " in line.recv(1000)
 
 
+def test_headers_that_never_end_are_given_up(service: Running) -> None:
+    with socket.create_connection(("127.0.0.1", service.port), timeout=20) as connection:
+        connection.sendall(b"GET /ping HTTP/1.1\r\nHost: localhost\r\n")
+        endless = b"".join(b"X-%d: %b\r\n" % (number, b"a" * 8000) for number in range(2000))
+        with pytest.raises(OSError, match=r"reset|pipe"):
+            connection.sendall(endless)
+    assert service.ask("/ping").status == 200
+
+
 def test_each_key_has_a_model_of_its_own(tmp_path: Path) -> None:
     with running(tmp_path / "models", per="shop", room=1) as service:
         turned = {"yes": "no", "no": "yes"}

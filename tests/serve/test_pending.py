@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smartcl.saved import Saved
+from smartcl.saving.saved import Saved
 from smartcl.serve.pending import KnownIds, PendingLabels, Predicted
 
 WORDS = st.text(max_size=30)
@@ -70,3 +70,31 @@ def test_known_ids_are_the_newest_ones() -> None:
     again.load_state_dict(Saved(known.state_dict()))
     assert (len(again), "249" in again, "199" in again) == (50, True, False)
     assert known.state_dict()["digests"].dtype == np.uint8
+
+
+@given(st.lists(st.lists(st.integers(0, 60), max_size=30), max_size=20), st.integers(1, 40))
+def test_known_ids_are_those_of_a_dict(calls: list[list[int]], most: int) -> None:
+    known, like = KnownIds(most), dict[str, None]()
+    for numbers in calls:
+        for number in map(str, numbers):
+            known.add([number])
+            like.setdefault(number)
+            for oldest in list(like)[: max(0, len(like) - most)]:
+                del like[oldest]
+        assert [str(number) in known for number in range(61)] == [str(number) in like for number in range(61)]
+        assert len(known) == len(like)
+    again = KnownIds(most)
+    again.load_state_dict(Saved(known.state_dict()))
+    again.add(["new"])
+    assert [each for each in like if each not in again] == (list(like)[:1] if len(like) == most else [])
+
+
+def test_known_ids_take_as_much_memory_as_they_say() -> None:
+    tracemalloc.start()
+    before = tracemalloc.get_traced_memory()[0]
+    known = KnownIds(20_000)
+    known.add(str(number) for number in range(50_000))
+    held = tracemalloc.get_traced_memory()[0] - before
+    tracemalloc.stop()
+    assert len(known) == 20_000
+    assert held <= 1.03 * known.nbytes <= 48 * 20_000

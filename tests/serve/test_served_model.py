@@ -195,6 +195,25 @@ def test_a_save_that_fails_keeps_the_journal(tmp_path: Path, monkeypatch: pytest
         assert state_of(served.model) == held  # type: ignore[arg-type]
 
 
+def test_rows_that_are_predicted_and_never_learned_do_not_fill_the_disk(tmp_path: Path) -> None:
+    with one_model(tmp_path / "model", Limits(pending_bytes=20_000), journal_bytes=50_000) as served:
+        learn(served, items(ROWS[:40]))
+        largest = 0
+        for first in range(0, 1000, 10):
+            rows = [Item(row, None, f"{first + place}") for place, (row, _) in enumerate(ROWS[100:110])]
+            served.predict(rows)
+            if first % 200 == 190:  # the journal's thread writes, and the learner's looks whether a save is due
+                served.sync()
+                served.call(lambda: served.save_if_due(0.0)).result(10)  # type: ignore[attr-defined]
+            largest = max(largest, served.journal.nbytes)
+        waiting = len(served.pending)
+        assert largest < 200_000
+        assert served.counts.saves >= 2
+        fall(served)
+    with one_model(tmp_path / "model", Limits(pending_bytes=20_000)) as served:
+        assert len(served.pending) == waiting
+
+
 def test_it_goes_back_to_a_saved_version_and_stays_there(tmp_path: Path) -> None:
     with one_model(tmp_path / "model", versions=2) as served:
         held = {}

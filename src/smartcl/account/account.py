@@ -13,7 +13,7 @@ import numpy as np
 
 from smartcl.account.tally import Doubles, Tally
 from smartcl.data.batch import Ints
-from smartcl.saved import Saved
+from smartcl.saving.saved import Saved
 
 #: Bins of the whole stream's probabilities: AUC is within .001 of the exact one, and average precision within .004
 #: where one row in 100 is of the class (tests/account; .005 with 512 bins). A window has fewer: AUC within .005.

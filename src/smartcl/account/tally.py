@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smartcl.data.batch import Ints
-from smartcl.saved import Saved
+from smartcl.saving.saved import Saved
 
 Doubles = NDArray[np.float64]
 

@@ -11,8 +11,8 @@ import typer
 from smartcl.cli.loading import loading
 from smartcl.cli.one_line import counted, note
 from smartcl.cli.options import AsJson, Format, Trust
+from smartcl.cli.screen import tell, visible
 from smartcl.cli.usage import arguments_checked, json_text, one_thread
-from smartcl.cli.visible import tell, visible
 
 SHOWN = 20
 
@@ -30,8 +30,8 @@ def doubts(
     with loading():
         from smartcl.files.doubted_rows import COLUMNS, named_rows
         from smartcl.files.file_source import FileSource
-        from smartcl.files.outputs import check_file
         from smartcl.files.table_model import TableModel
+        from smartcl.saving.atomic import check_file
     one_thread()
     with arguments_checked():
         if out is not None:
@@ -59,7 +59,8 @@ def doubts(
                     [row, doubt.given, doubt.suggested, f"{doubt.probability:.6g}", f"{doubt.given_probability:.6g}"]
                 )
     remembered = len(loaded.classifier.memory_)
-    what = "by doubt" if everything else "probably have another label than the given one"
+    have = "has" if len(found) == 1 else "have"
+    what = "by doubt" if everything else f"probably {have} another label than the given one"
     tell(f"{len(found):,} of {counted(remembered, 'remembered row')} {what}")
     for row, doubt in list(zip(rows, found, strict=True))[:SHOWN]:
         tell(

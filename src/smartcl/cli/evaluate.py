@@ -9,13 +9,12 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from smartcl.cli.account_lines import account_lines
 from smartcl.cli.loading import loading
+from smartcl.cli.model_lines import account_lines
 from smartcl.cli.one_line import counted
 from smartcl.cli.options import AsJson, Format, Trust
-from smartcl.cli.screen import screen, shown
+from smartcl.cli.screen import screen, shown, tell, visible
 from smartcl.cli.usage import arguments_checked, json_text, one_thread
-from smartcl.cli.visible import tell, visible
 
 MOST_SHOWN = 12
 
@@ -34,13 +33,12 @@ def evaluate(
 ) -> None:
     """Test a model on each batch of rows, then let a copy of it learn them."""
     with loading():
-        from smartcl.atomic import write_file
         from smartcl.files.evaluation import as_plain
         from smartcl.files.evaluation import evaluate as evaluated
         from smartcl.files.file_source import FileSource
-        from smartcl.files.outputs import check_file
         from smartcl.files.scores_page import page_of_evaluation
         from smartcl.files.table_model import TableModel
+        from smartcl.saving.atomic import check_file, write_file
     one_thread()
     with arguments_checked():
         if html is not None:

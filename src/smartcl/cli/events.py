@@ -11,9 +11,8 @@ from rich.table import Table
 
 from smartcl.cli.loading import loading
 from smartcl.cli.options import AsJson, Memory, MethodName, Seed, SettingsOption
-from smartcl.cli.screen import screen, shown
+from smartcl.cli.screen import screen, shown, tell
 from smartcl.cli.usage import arguments_checked, assignments, failure_of, json_text, one_thread
-from smartcl.cli.visible import tell
 from smartcl.memory import format_bytes
 
 SHOWN_PLACES = 20
@@ -42,7 +41,7 @@ def events(
 ) -> None:
     """Forecast events at each place from keyword counts, with a backtest that never looks ahead."""
     with loading():
-        from smartcl.cli.live_bars import bar_for, live_bars
+        from smartcl.cli.screen import bar_for, live_bars
         from smartcl.events.event_files import ColumnNames
         from smartcl.events.forecast import check_folder
         from smartcl.events.prepare import EventSpec, prepare_forecast

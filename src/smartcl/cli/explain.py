@@ -9,8 +9,8 @@ import typer
 
 from smartcl.cli.loading import loading
 from smartcl.cli.options import AsJson, Format, Trust
+from smartcl.cli.screen import tell, visible
 from smartcl.cli.usage import arguments_checked, json_text, one_thread
-from smartcl.cli.visible import tell, visible
 
 SHOWN = 8
 

@@ -23,10 +23,15 @@ def forget(
 ) -> None:
     """Forget samples for good: their bytes leave the memory and the folder. The weights may keep what they taught."""
     with loading():
-        from smartcl.files.folder_forgetting import forget_in_folder, ids_in_file
+        from smartcl.files.training import forget_in_folder, ids_in_file
+        from smartcl.serve.service_forgetting import forget_in_service, is_service
     one_thread()
     with arguments_checked():
-        result = forget_in_folder(model, ids_in_file(ids), retrain, trust or ())
+        asked = ids_in_file(ids)
+        if is_service(model):
+            result = forget_in_service(model, asked, retrain)
+        else:
+            result = forget_in_folder(model, asked, retrain, trust or ())
     if as_json:
         print(json_text(result))
     else:

@@ -9,12 +9,10 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from smartcl.cli.account_lines import account_lines
-from smartcl.cli.columns_table import columns_table
 from smartcl.cli.loading import loading
+from smartcl.cli.model_lines import account_lines, columns_table, passed_over_lines
 from smartcl.cli.one_line import counted
 from smartcl.cli.options import AsJson, Trust
-from smartcl.cli.passed_over import passed_over_lines
 from smartcl.cli.screen import screen, shown
 from smartcl.cli.usage import arguments_checked, json_text
 from smartcl.memory import format_bytes

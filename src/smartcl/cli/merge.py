@@ -10,8 +10,8 @@ import typer
 from smartcl.cli.loading import loading
 from smartcl.cli.one_line import counted
 from smartcl.cli.options import AsJson, Trust
+from smartcl.cli.screen import tell
 from smartcl.cli.usage import arguments_checked, json_text, one_thread
-from smartcl.cli.visible import tell
 from smartcl.memory import format_bytes
 
 

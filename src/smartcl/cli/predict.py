@@ -11,8 +11,8 @@ import typer
 from smartcl.cli.loading import loading
 from smartcl.cli.one_line import counted, note
 from smartcl.cli.options import Format, Trust
+from smartcl.cli.screen import data_output
 from smartcl.cli.usage import arguments_checked, one_thread
-from smartcl.cli.visible import data_output
 
 
 def predict(
@@ -35,10 +35,9 @@ def predict(
         from smartcl.columns.recognise import listed
         from smartcl.columns.row_encoder import Odd
         from smartcl.files.file_source import FileSource
-        from smartcl.files.outputs import check_file
         from smartcl.files.predictions import Beside, PredictionWriter
-        from smartcl.files.table_model import TableModel
-        from smartcl.files.threshold import Threshold
+        from smartcl.files.table_model import TableModel, Threshold
+        from smartcl.saving.atomic import check_file
         from smartcl.scale.fleet import Fleet
     one_thread()
     with arguments_checked():

@@ -55,7 +55,7 @@ def serve(
     with loading():
         from smartcl.columns.column_schema import read_schema
         from smartcl.errors import extra
-        from smartcl.persistence import INDEX
+        from smartcl.saving.persistence import INDEX
 
         for module in ("fastapi", "uvicorn", "prometheus_client"):
             extra(module, "serve")

@@ -12,16 +12,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from smartcl.cli.account_lines import account_lines
-from smartcl.cli.columns_table import columns_table
 from smartcl.cli.loading import loading
+from smartcl.cli.model_lines import account_lines, columns_table, passed_over_lines
 from smartcl.cli.one_line import counted, note
 from smartcl.cli.options import AsJson, Format, Memory, MethodName, Seed, SettingsOption, Trust
-from smartcl.cli.passed_over import passed_over_lines
-from smartcl.cli.screen import screen
-from smartcl.cli.status_line import StatusLine
+from smartcl.cli.screen import StatusLine, screen, tell
 from smartcl.cli.usage import Interrupted, arguments_checked, assignments, json_text, one_thread
-from smartcl.cli.visible import tell
 from smartcl.columns.hashed_width import MOST_WIDTH, USUAL_WIDTH
 from smartcl.learners.methods import USUAL_METHOD
 from smartcl.memory import format_bytes
@@ -79,17 +75,16 @@ def train(
 ) -> None:
     """Learn the rows of files in one pass, in a memory of a fixed number of bytes; stop and go on at any time."""
     with loading():
-        from smartcl.atomic import write_file
         from smartcl.columns.column_schema import CATEGORY, CLOCK, CODE, DATE, IGNORED, NUMBER, TEXT, read_schema
         from smartcl.columns.recognise import Told
         from smartcl.estimator import SmartClassifier
         from smartcl.files.doubted_rows import DoubtsFile
         from smartcl.files.file_source import FileSource
-        from smartcl.files.outputs import check_file
         from smartcl.files.scores_page import page_of_training
         from smartcl.files.summary import summary
         from smartcl.files.table_model import TableModel
         from smartcl.files.training import Checkpoints, Training, check_out
+        from smartcl.saving.atomic import check_file, write_file
     one_thread()
     kinds = (
         *((NUMBER, numeric), (CATEGORY, categorical), (DATE, date), (TEXT, text), (IGNORED, ignore)),

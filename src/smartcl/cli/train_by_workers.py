@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from smartcl.cli.one_line import counted, note
-from smartcl.cli.status_line import StatusLine
+from smartcl.cli.screen import StatusLine, tell
 from smartcl.cli.usage import Interrupted, json_text
-from smartcl.cli.visible import tell
 from smartcl.files.file_source import FileSource
 from smartcl.files.summary import summary
 from smartcl.files.table_model import TableModel

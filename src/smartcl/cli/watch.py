@@ -9,9 +9,8 @@ from typing import Annotated
 import typer
 
 from smartcl.cli.loading import loading
-from smartcl.cli.status_line import StatusLine
+from smartcl.cli.screen import StatusLine, tell
 from smartcl.cli.usage import UsageError
-from smartcl.cli.visible import tell
 
 PAUSE_SECONDS = 0.5
 

@@ -11,8 +11,8 @@ from smartcl.columns.hashed_width import MOST_WIDTH
 from smartcl.columns.records import MOST_COLUMNS, Wanted
 from smartcl.columns.word_rates import WordRates
 from smartcl.columns.written import READERS, ReadValue
-from smartcl.persistence import path_of
-from smartcl.saved import Saved, StateError
+from smartcl.saving.persistence import path_of
+from smartcl.saving.saved import Saved, StateError
 
 #: The kinds of columns. A ``clock`` is a time of the day; a ``code`` a number that is also a name; ``indexed`` a row of
 #: LIBSVM's format: features by number.
@@ -199,6 +199,10 @@ class ColumnSchema:
 
     def of_kind(self, *kinds: str) -> tuple[Column, ...]:
         return tuple(column for column in self.columns if column.kind in kinds)
+
+    def without_notes(self) -> ColumnSchema:
+        """The same without what was noted on why each column is what it is."""
+        return replace(self, columns=tuple(replace(column, why="") for column in self.columns))
 
     @property
     def taken(self) -> list[dict[str, str]]:

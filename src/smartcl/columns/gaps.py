@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smartcl.data.batch import Ints
-from smartcl.saved import Saved
+from smartcl.saving.saved import Saved
 
 Floats = NDArray[np.float32]
 

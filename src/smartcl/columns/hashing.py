@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from smartcl.saved import Saved
+from smartcl.saving.saved import Saved
 
 #: A word: letters, digits and what stands inside it, such as an apostrophe.
 WORD = re.compile(r"\w+(?:['’]\w+)*")

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smartcl.columns.change_log import ChangeLog
-from smartcl.saved import Saved
+from smartcl.saving.saved import Saved
 
 Floats = NDArray[np.float32]
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from smartcl.columns.change_log import ChangeLog
-from smartcl.saved import Saved
+from smartcl.saving.saved import Saved
 
 #: Rows for which a name was not seen before its column may go to another: stored rows of it are seldom left then.
 LONG_UNSEEN = 10_000

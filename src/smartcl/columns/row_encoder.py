@@ -45,7 +45,7 @@ from smartcl.columns.trends import KNOWN_CYCLES, Trends, finite, with_gaps
 from smartcl.columns.values import LARGEST, MISSING, UNREADABLE, is_missing, name_of, numbers_of
 from smartcl.columns.word_rates import WordRates, Words, words_from, words_state
 from smartcl.data.batch import Ints, Rows, take_rows
-from smartcl.saved import Saved
+from smartcl.saving.saved import Saved
 
 Floats = NDArray[np.float32]
 
@@ -737,7 +737,7 @@ def turns(days: NDArray[np.float64], there: NDArray[np.bool_] | None) -> NDArray
     array([[0.  , 1.  , 0.22, 0.97, 1.  , 0.  ]])
     """
     angles = 2 * np.pi * np.stack([(days % turn) / turn for turn in (YEAR_DAYS, WEEK_DAYS, 1.0)], axis=1)
-    found = np.stack([np.sin(angles), np.cos(angles)], axis=2).reshape(len(days), -1)
+    found = np.stack([np.sin(angles), np.cos(angles)], axis=2).reshape(len(days), 2 * angles.shape[1])
     return found if there is None else found * there[:, None]
 
 

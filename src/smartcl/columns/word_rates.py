@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from smartcl.columns.change_log import ChangeLog
 from smartcl.columns.hashing import words_of
 from smartcl.data.batch import Ints
-from smartcl.saved import Saved
+from smartcl.saving.saved import Saved
 
 Floats = NDArray[np.float32]
 

@@ -13,8 +13,7 @@ import numpy as np
 import smartcl
 from smartcl.errors import extra
 from smartcl.estimator import SmartClassifier
-from smartcl.files.table_model import TableModel
-from smartcl.load_model import load
+from smartcl.files.table_model import TableModel, load
 
 #: What loads a model that was saved here: MLflow calls its ``_load_pyfunc`` with the folder.
 LOADER = "smartcl.mlflow"

@@ -14,11 +14,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from smartcl.atomic import path_of
 from smartcl.columns.records import Records
 from smartcl.data.batch import Ints
 from smartcl.files.file_source import FileSource, format_told
 from smartcl.files.formats import ENDINGS, LIBSVM
+from smartcl.saving.atomic import path_of
 
 T = TypeVar("T")
 

@@ -11,12 +11,12 @@ import numpy as np
 from scipy import sparse
 
 from smartcl.estimator import SmartClassifier
+from smartcl.estimator.fitted import Built
 from smartcl.events.calendar import EventDays
 from smartcl.events.counts import count_table
 from smartcl.events.event_calibration import EventCalibration
-from smartcl.fitted import Built
 from smartcl.learners.stream_learner import StreamLearner
-from smartcl.saved import Saved
+from smartcl.saving.saved import Saved
 
 
 @dataclass(frozen=True)

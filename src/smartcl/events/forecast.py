@@ -9,14 +9,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from smartcl.atomic import write_file
 from smartcl.events.calendar import EventDays
 from smartcl.events.event_files import ColumnNames
 from smartcl.events.event_model import EventModel
 from smartcl.events.scores import ForecastScores, auc_within_places, scores_by_place
 from smartcl.events.walk_forward import Walk
-from smartcl.files.outputs import check_writable
-from smartcl.persistence import load_state, path_of
+from smartcl.saving.atomic import check_writable, write_file
+from smartcl.saving.persistence import load_state, path_of
 
 #: The lines that need no learning.
 BASE_RATE, MAJORITY = "place base rate", "majority"

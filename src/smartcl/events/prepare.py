@@ -9,13 +9,13 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from smartcl.estimator.fitted import Built
 from smartcl.events.calendar import EventDays, EventStream
 from smartcl.events.event_files import ColumnNames, read_event_days
 from smartcl.events.event_model import EventModel
 from smartcl.events.forecast import EventForecast
 from smartcl.events.suspects import suspects
 from smartcl.events.walk_forward import walk_forward
-from smartcl.fitted import Built
 from smartcl.learners.methods import find_method
 from smartcl.learners.stream_learner import StreamLearner
 from smartcl.learners.watching import RunTimer, TellProgress

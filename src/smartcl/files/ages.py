@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from smartcl.memory.schematic_memory import Observation
-from smartcl.saved import Saved
+from smartcl.saving.saved import Saved
 
 MOST_BANDS = 16
 

@@ -15,7 +15,7 @@ from smartcl.account.account import Guesses
 from smartcl.columns.row_encoder import EncodedRows, RowEncoder
 from smartcl.data.batch import Rows
 from smartcl.learners.ids import ids_of
-from smartcl.saved import Saved
+from smartcl.saving.saved import Saved
 
 
 @dataclass(frozen=True, eq=False)

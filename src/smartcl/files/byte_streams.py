@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from smartcl.errors import extra
-from smartcl.persistence import path_of
+from smartcl.saving.persistence import path_of
 
 GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 STDIN = "-"

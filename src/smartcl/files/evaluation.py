@@ -10,10 +10,10 @@ import numpy as np
 from smartcl.account.account import Account
 from smartcl.account.named_scores import NamedScores
 from smartcl.columns.row_encoder import Odd
-from smartcl.counted_batches import widened
+from smartcl.estimator.counted_batches import widened
+from smartcl.files.blocks import Step, steps
 from smartcl.files.progress import Progress
 from smartcl.files.sources import Source
-from smartcl.files.steps import Step, steps
 from smartcl.files.table_model import TableModel
 
 

@@ -11,12 +11,20 @@ import numpy as np
 from smartcl.columns.records import Records, Wanted
 from smartcl.files.blocks import Block, Mark
 from smartcl.files.byte_streams import Beginning, ByteStream, check_input, is_pipe, opened
-from smartcl.files.csv_records import csv_records, delimiter_of, header_of
 from smartcl.files.formats import CSV, ENDINGS, FORMATS, JSONL, LIBSVM, PACKED, PARQUET
-from smartcl.files.json_records import json_records
-from smartcl.files.libsvm_records import LOOKS_LIKE, libsvm_records
-from smartcl.files.parquet_blocks import parquet_blocks
-from smartcl.files.pieces import LONGEST_RECORD, Piece, pieces, record_end
+from smartcl.files.record_formats import (
+    LONGEST_RECORD,
+    LOOKS_LIKE,
+    Piece,
+    csv_records,
+    delimiter_of,
+    header_of,
+    json_records,
+    libsvm_records,
+    parquet_blocks,
+    pieces,
+    record_end,
+)
 
 #: How a Parquet file begins.
 MAGIC = b"PAR1"

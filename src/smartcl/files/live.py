@@ -12,7 +12,7 @@ from pathlib import Path
 from smartcl.account.named_scores import percent
 from smartcl.files.table_model import TableModel
 from smartcl.memory import format_bytes
-from smartcl.saved import Saved
+from smartcl.saving.saved import Saved
 
 LIVE = "progress.json"
 

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from smartcl.columns.column_schema import ColumnSchema
-from smartcl.files.table_model import Answered
-from smartcl.files.threshold import Threshold
+from smartcl.files.table_model import Answered, Threshold
 
 PREDICTION = "prediction"
 #: The number of a record, from 1 on over all inputs, where the model has no column of ids.

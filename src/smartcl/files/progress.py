@@ -6,10 +6,9 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from smartcl.columns.row_encoder import Odd
-from smartcl.files.blocks import Mark
+from smartcl.files.blocks import Mark, Step
 from smartcl.files.byte_streams import Beginning
-from smartcl.files.steps import Step
-from smartcl.saved import Saved
+from smartcl.saving.saved import Saved
 
 #: The number of columns, not there in the beginning, that are remembered.
 MOST_STRANGERS = 100

@@ -6,6 +6,7 @@ same size on a phone. The threshold is moved by a few lines of script in the pag
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from html import escape
@@ -13,12 +14,183 @@ from typing import Any
 
 from smartcl.account.named_scores import NamedScores, percent
 from smartcl.files.evaluation import Evaluation
-from smartcl.files.page_style import STYLE
 from smartcl.files.plot_parts import ChangeMark, CurveLine, plot, stacked
 from smartcl.files.summary import inspection
 from smartcl.files.table_model import TableModel
-from smartcl.files.threshold_part import THRESHOLD_SCRIPT, threshold_section
 from smartcl.memory import format_bytes
+
+STYLE = """
+:root { color-scheme: light dark; --ink: #1c2733; --soft: #5b6875; --paper: #fff; --card: #f5f7f9; --rule:
+  #d5dce3; --main: #2f6f9f; --other: #c2703d; --third: #7a8794; --cell: 47,111,159; --note: #fff4e0;
+  --noteink: #6b4a00; --c0: #2f6f9f; --c1: #d08c46; --c2: #5a9a6f; --c3: #b05a7a; --c4: #8a7ab5; --c5:
+  #a8923a; --c6: #4c9aa8; --c7: #8b939b; }
+@media (prefers-color-scheme: dark) { :root { --ink: #e6ebf0; --soft: #a3afba; --paper: #14191f; --card:
+  #1d242c; --rule: #37424d; --main: #7db8e0; --other: #e0a06c; --third: #95a1ac; --cell: 125,184,224; --note:
+  #3a2f16; --noteink: #f0d9a8; --c0: #6fa9d2; --c1: #d9a066; --c2: #79b88d; --c3: #cc83a0; --c4: #a99bd0;
+  --c5: #c4b05e; --c6: #6fb9c6; --c7: #9aa3ab; } }
+* { box-sizing: border-box; }
+body { font: 15px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper); max-width: 62rem;
+  margin: 0 auto; padding: 1.5rem 1rem 3rem; }
+h1 { font-size: 1.5rem; margin: 0; overflow-wrap: anywhere; }
+h2 { font-size: 1.1rem; margin: 2.2rem 0 .3rem; }
+p { margin: .3rem 0 .8rem; }
+.soft { color: var(--soft); font-size: .87rem; }
+.tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(7.6rem, 1fr)); gap: .6rem; margin: 1rem
+  0; }
+.tile { background: var(--card); border-radius: .5rem; padding: .6rem .8rem; }
+.tile b { display: block; font-size: 1.45rem; font-variant-numeric: tabular-nums; line-height: 1.25; }
+.tile span { font-size: .8rem; color: var(--soft); display: block; }
+.note { background: var(--note); color: var(--noteink); border-radius: .5rem; padding: .5rem .8rem; margin:
+  .4rem 0; }
+.pair { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 22rem), 1fr)); gap: 0 2rem; }
+.plot { position: relative; height: 15rem; margin: .4rem .6rem 3rem 2.9rem; }
+.plot.square { height: auto; aspect-ratio: 1; max-height: 21rem; }
+.plot svg { position: absolute; inset: 0; width: 100%; height: 100%; overflow: visible; }
+.plot span { position: absolute; font-size: 12px; line-height: 1; color: var(--soft); white-space: nowrap;
+  font-variant-numeric: tabular-nums; }
+.plot .y { right: calc(100% + .4rem); transform: translateY(50%); }
+.plot .x { top: calc(100% + .4rem); transform: translateX(-50%); }
+.plot .x.first { transform: none; }
+.plot .x.last { transform: translateX(-100%); }
+.plot .across { top: calc(100% + 1.4rem); right: 0; }
+.plot .mark { bottom: calc(100% - 14px); transform: translateX(4px); color: var(--other); }
+.plot .mark.left { transform: translateX(calc(-100% - 4px)); }
+.key { display: flex; flex-wrap: wrap; gap: .1rem 1.1rem; font-size: .85rem; color: var(--soft); margin: .2rem
+  0 .5rem; }
+.key i { display: inline-block; width: .8rem; height: .8rem; border-radius: 2px; margin-right: .35rem;
+  vertical-align: -1px; }
+path, line { vector-effect: non-scaling-stroke; }
+.wide { overflow-x: auto; }
+table { border-collapse: collapse; margin: .4rem 0 1rem; font-size: .9rem; }
+th, td { padding: .2rem .7rem .2rem 0; text-align: right; font-variant-numeric: tabular-nums; }
+th:first-child, td:first-child { text-align: left; }
+th { font-weight: 600; color: var(--soft); border-bottom: 1px solid var(--rule); }
+table.words td { text-align: left; vertical-align: top; }
+table.words th { text-align: left; }
+table.confusion td, table.confusion th { padding: .3rem .6rem; }
+.bars { display: grid; grid-template-columns: minmax(5rem, max-content) 1fr 3.4rem; gap: .15rem .6rem;
+  font-size: .88rem; align-items: center; margin: .4rem 0 1rem; }
+.bars div { overflow-wrap: anywhere; }
+.bars u { display: block; height: .75rem; border-radius: 2px; background: var(--main); min-width: 1px;
+  text-decoration: none; }
+.bars em { font-style: normal; text-align: right; font-variant-numeric: tabular-nums; }
+.controls { display: flex; flex-wrap: wrap; gap: .4rem 1rem; align-items: center; margin: .4rem 0; }
+.controls input[type=range] { flex: 1 1 12rem; min-width: 9rem; accent-color: var(--main); }
+select, code, output { font: inherit; }
+code { font-family: ui-monospace, monospace; font-size: .87em; background: var(--card); border-radius: .3rem;
+  padding: .1rem .35rem; overflow-wrap: anywhere; }
+footer { margin-top: 2.5rem; border-top: 1px solid var(--rule); padding-top: .6rem; }
+"""
+
+
+#: Points of a curve in the page: more cannot be told apart on a screen.
+MOST_POINTS = 200
+SHARES = ["0%", "25%", "50%", "75%", "100%"]
+
+#: Draws both curves of the class that is chosen, and says what the threshold means for it.
+THRESHOLD_SCRIPT = """
+(function () {
+  var data = document.getElementById('curves'); if (!data) return;
+  var curves = JSON.parse(data.textContent), by = function (id) { return document.getElementById(id); };
+  var pick = by('class'), slide = by('slide'), NS = 'http://www.w3.org/2000/svg';
+  function share(v) { return (100 * v).toFixed(1) + '%'; }
+  function draw(box, points, dot) {
+    var svg = by(box).querySelector('svg'), own = svg.querySelector('g');
+    if (!own) { svg.querySelectorAll('path[data-curve]:not([stroke-dasharray])').forEach(function (p) { p.remove(); });
+      own = svg.appendChild(document.createElementNS(NS, 'g')); }
+    own.innerHTML = '<path fill="none" stroke="var(--main)" stroke-width="2.2" d="M' + points.map(function (p) {
+      return (100 * p[0]).toFixed(2) + ',' + (100 - 100 * p[1]).toFixed(2); }).join(' L') + '"/>' +
+      '<path stroke="var(--other)" stroke-width="11" stroke-linecap="round" d="M' + (100 * dot[0]).toFixed(2) + ',' +
+      (100 - 100 * dot[1]).toFixed(2) + 'h0"/>';
+  }
+  function show() {
+    var c = curves[pick.value], n = c.threshold.length, i = n - 1 - Math.min(n - 1, +slide.value);
+    var P = c.hits[n - 1], N = c.rows[n - 1] - P, hit = c.hits[i], said = c.rows[i], roc = [[0, 0]], pr = [];
+    for (var k = 0; k < n; k++) {
+      roc.push([(c.rows[k] - c.hits[k]) / N, c.hits[k] / P]); pr.push([c.hits[k] / P, c.hits[k] / c.rows[k]]);
+    }
+    draw('roc', roc, roc[i + 1]); draw('pr', pr, pr[i]);
+    var t = Math.max(c.threshold[i], 0), shown = t >= 0.1 ? t.toFixed(2) : t.toPrecision(2);
+    by('threshold').textContent = shown;
+    by('meaning').innerHTML = '<tr><td>rows called so</td><td>' + said.toLocaleString('en') + ' (' +
+      share(said / (P + N)) + ')</td></tr><tr><td>of these right: precision</td><td>' + share(hit / said) +
+      '</td></tr><tr><td>found of the class: recall</td><td>' + share(hit / P) + '</td></tr><tr><td>missed</td><td>' +
+      (P - hit).toLocaleString('en') + '</td></tr><tr><td>false alarms</td><td>' + (said - hit).toLocaleString('en') +
+      ' (' + share((said - hit) / N) + ' of all others)</td></tr>';
+    by('use').textContent = "--threshold '" + pick.value + '=' + shown + "'";
+  }
+  function begin() {
+    var c = curves[pick.value], n = c.threshold.length, best = 0, least = 9;
+    slide.max = n - 1;
+    for (var k = 0; k < n; k++) {
+      var far = Math.abs(c.threshold[k] - 0.5); if (far < least) { least = far; best = k; }
+    }
+    slide.value = n - 1 - best; show();
+  }
+  pick.addEventListener('change', begin); slide.addEventListener('input', show); begin();
+})();
+"""
+
+
+def threshold_section(scores: NamedScores) -> str:
+    """ROC and precision-recall of a class against the rest, and a threshold to move."""
+    curves = {name: _thinned(curve) for name, curve in scores.thresholds.items()}
+    if not curves:
+        return ""
+    rarest = min(curves, key=lambda name: curves[name]["hits"][-1])
+    options = "".join(
+        f'<option value="{escape(name)}"{" selected" if name == rarest else ""}>{escape(name)}</option>'
+        for name in curves
+    )
+    first = curves[rarest]
+    positive, every = first["hits"][-1], first["rows"][-1]
+    roc = [(0.0, 0.0)] + [
+        ((rows - hits) / (every - positive), hits / positive)
+        for hits, rows in zip(first["hits"], first["rows"], strict=True)
+    ]
+    precise = [(hits / positive, hits / rows) for hits, rows in zip(first["hits"], first["rows"], strict=True)]
+    chance = CurveLine("by chance", "--third", [(0.0, 0.0), (1.0, 1.0)], 1.2, "4 3")
+    drawn = [
+        plot(
+            [CurveLine("found of the class", "--main", roc, 2.2), chance],
+            SHARES,
+            "false alarms of all others",
+            "ROC curve",
+            square=True,
+            identity=' id="roc"',
+        ),
+        plot(
+            [CurveLine("right of those called so", "--main", precise, 2.2)],
+            SHARES,
+            "found of the class: recall",
+            "precision and recall",
+            square=True,
+            identity=' id="pr"',
+        ),
+    ]
+    # what is in a script element ends at "</", whatever the quotes say
+    data = json.dumps(curves, ensure_ascii=True, separators=(",", ":")).replace("<", "\\u003c")
+    return (
+        "<h2>A threshold to choose</h2><p class=soft>One class against the rest. Move the threshold: the class is said "
+        "wherever its probability is at least so large.</p>"
+        f'<div class="controls"><label>class <select id="class">{options}</select></label>'
+        '<input type="range" id="slide" min="0" max="100" aria-label="threshold">'
+        '<span>threshold <output id="threshold">0.50</output></span></div>'
+        f'<div class="pair"><section><p class=soft>ROC</p>{drawn[0]}</section>'
+        f"<section><p class=soft>Precision and recall</p>{drawn[1]}</section></div>"
+        '<table><tbody id="meaning"></tbody></table>'
+        '<p class=soft>To predict with it: <code>smartcl predict MODEL FILE <span id="use"></span></code></p>'
+        f'<script type="application/json" id="curves">{data}</script>'
+    )
+
+
+def _thinned(curve: dict[str, list[float]]) -> dict[str, list[float]]:
+    """At most so many points, the first and the last among them."""
+    count = len(curve["threshold"])
+    step = max(1, -(-count // MOST_POINTS))
+    at = [*range(0, count - 1, step), count - 1]
+    return {name: [values[place] for place in at] for name, values in curve.items()}
+
 
 #: Classes that have a colour of their own, and rows and columns of the confusion.
 COLOURS, MOST_CONFUSED = 8, 20

@@ -22,25 +22,58 @@ from smartcl.columns.row_encoder import EncodedRows, Odd, Parsed, RowEncoder, Ta
 from smartcl.columns.values import name_of
 from smartcl.data.batch import Rows
 from smartcl.estimator import SmartClassifier
-from smartcl.estimator_input import Given, Said
+from smartcl.estimator.input_checks import Given, Said
 from smartcl.files.ages import Ages
 from smartcl.files.answered_rows import AnsweredRows
-from smartcl.files.blocks import Block
+from smartcl.files.blocks import Block, Step
 from smartcl.files.moved import what_moved
 from smartcl.files.plain_table import PlainTable
 from smartcl.files.progress import Progress
 from smartcl.files.row_explanations import Explanation, each_row, explained, usual_values
 from smartcl.files.sources import Source, source_of
-from smartcl.files.steps import Step
-from smartcl.files.threshold import Threshold
 from smartcl.learners.ensemble.ensemble import Ensemble
 from smartcl.learners.ids import ids_of
-from smartcl.saved import Saved
+from smartcl.saving.saved import Saved
 
 #: Under this name the folder holds what a table's model has beside a classifier.
 PART = "table"
 #: Rows that are predicted together.
 PREDICT_ROWS = 1000
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """A class, and the probability from which on it is said; below it, the most likely of the others is.
+
+    >>> Threshold.of("spam=0.2", ["ham", "spam"]).places(np.array([[0.7, 0.3], [0.9, 0.1]]), ["ham", "spam"]).tolist()
+    [1, 0]
+    """
+
+    name: str
+    probability: float
+
+    @classmethod
+    def of(cls, text: str, classes: Sequence[str]) -> Threshold:
+        """From ``class=probability``, or a ``ValueError`` that says what is wrong."""
+        name, equals, number = text.rpartition("=")
+        try:
+            probability = float(number)
+        except ValueError:
+            probability = -1.0
+        if not equals or not 0 <= probability <= 1:
+            raise ValueError(f"--threshold must be CLASS=PROBABILITY, such as {classes[-1]}=0.3, got {text!r}")
+        if name not in classes:
+            raise ValueError(f"--threshold names the class {name!r}, which the model does not know: it knows {classes}")
+        if len(classes) < 2:
+            raise ValueError(f"--threshold wants another class beside {name!r}, and the model knows no other")
+        return cls(name, probability)
+
+    def places(self, probabilities: NDArray[np.float64], classes: Sequence[str]) -> NDArray[np.int64]:
+        """The place of the predicted class of each row."""
+        own, others = classes.index(self.name), probabilities.copy()
+        others[:, own] = -1.0
+        said: NDArray[np.int64] = np.where(probabilities[:, own] >= self.probability, own, others.argmax(axis=1))
+        return said
 
 
 @dataclass
@@ -266,9 +299,12 @@ class TableModel:
         given = source if hasattr(source, "blocks") else source_of(source, self.schema.label, PREDICT_ROWS)
         groups = self.encoder.features_of_columns
         usual = usual_values(self.classifier.memory_.store, groups)
-        wanted, passed = None if only is None else set(only), 0
+        wanted, passed, checked = None if only is None else set(only), 0, set[str]()
         for block in given.blocks({}):
             records = block.parse({**self.schema.wanted, **dict.fromkeys(groups, False)})
+            if block.input not in checked:
+                self.encoder.check_columns(block.input, records)
+                checked.add(block.input)
             rows = self.encoder.parse(records)
             for row, x in enumerate(each_row(self.encoder.encode(rows))):
                 known = passed + int(records.at[row]) + 1 if rows.ids is None else rows.ids[row]
@@ -375,3 +411,26 @@ class TableModel:
             return cls(classifier, columns, progress, ages, saved.whole("delay", 0), waiting)
         except ValueError as error:
             raise ValueError(f"{folder}: {error}") from None
+
+
+def load(folder: str | os.PathLike[str], trust: Sequence[str] | str = ()) -> SmartClassifier | TableModel:
+    """The model in a folder: a ``TableModel`` if it was trained on the columns of a table, else a ``SmartClassifier``.
+
+    Parameters
+    ----------
+    folder
+        What ``save``, ``train_stream`` or ``smartcl train`` wrote.
+    trust
+        The modules or packages that may be imported for code of your own, such as a network: loading imports nothing
+        that a folder names unless it is named here too.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = tempfile.mkdtemp()
+    >>> SmartClassifier("1kB", random_state=0).fit([[0.0], [1.0]], [0, 1]).save(folder)
+    >>> load(folder).classes_
+    array([0, 1])
+    """
+    model = SmartClassifier.load(folder, trust)
+    return TableModel.load(folder, trust) if PART in model._companions else model

@@ -20,14 +20,14 @@ from smartcl.columns.row_encoder import RowEncoder
 from smartcl.columns.values import name_of
 from smartcl.estimator import SmartClassifier
 from smartcl.files.answered_rows import AnsweredRows
-from smartcl.files.blocks import Block, Mark
-from smartcl.files.byte_streams import Beginning, is_pipe
+from smartcl.files.blocks import NO_LABEL, Block, Mark, first_rows, steps
+from smartcl.files.byte_streams import Beginning, check_input, is_pipe
 from smartcl.files.file_source import FileSource
-from smartcl.files.outputs import check_writable
+from smartcl.files.live import LIVE
 from smartcl.files.sources import Source, source_of
-from smartcl.files.steps import NO_LABEL, first_rows, steps
 from smartcl.files.table_model import TableModel
-from smartcl.persistence import INDEX, only_trainer, path_of, write_file
+from smartcl.saving.atomic import check_writable
+from smartcl.saving.persistence import INDEX, only_trainer, path_of, write_file
 
 T = TypeVar("T")
 
@@ -235,3 +235,28 @@ def train_stream(
     told = Told(name, id, columns or {}, width)
     checkpoints = Checkpoints(folder, checkpoint_rows, checkpoint_seconds)
     return Training(given, told, classifier, checkpoints, schema, begun, delay, heard).run(watch)
+
+
+def ids_in_file(path: Path) -> list[str]:
+    """The ids in a file, one a line."""
+    check_input(str(path))
+    try:
+        ids = [line.strip() for line in path.read_text(encoding="utf-8-sig").splitlines()]
+    except UnicodeDecodeError:
+        raise ValueError(f"{path} is not a text in UTF-8") from None
+    return [known for known in ids if known]
+
+
+def forget_in_folder(folder: Path, ids: list[str], retrain: bool, trust: Sequence[str] = ()) -> dict[str, Any]:
+    """Forget samples of the model in a folder; neither its state nor the one before it holds them any more."""
+    if not path_of(folder, "model").is_dir():
+        raise ValueError(f"there is no folder {folder}")
+    with only_trainer(folder):
+        model = TableModel.load(folder, trust)
+        forgotten = model.forget(ids, retrain_from_memory=retrain)
+        if retrain:  # what lies beside the model tells of the rows too
+            if (folder / SCHEMA).is_file():
+                write_file(folder / SCHEMA, model.schema.as_text().encode())
+            (folder / LIVE).unlink(missing_ok=True)
+        model.save(folder, only=True)
+        return {"asked": len(ids), "forgotten": forgotten, "held": len(model.classifier.memory_)}

@@ -23,8 +23,7 @@ from smartcl.learners.recipe import Recipe
 from smartcl.learners.sceptic import Sceptic
 from smartcl.learners.smart import schematic
 from smartcl.selection.fair_reservoir import FairReservoir
-from smartcl.setting_kinds import OwnMember
-from smartcl.settings import nearest, shown
+from smartcl.settings import OwnMember, nearest, shown
 
 #: The network without guards: as small as did no harm on tables.
 PLAIN = Recipe(hidden=(256, 256), lr=1e-3, iterations=20, replay=100, average=0.98)

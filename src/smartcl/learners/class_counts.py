@@ -11,7 +11,7 @@ import torch
 
 from smartcl.data.batch import Bools, Doubles, Ints
 from smartcl.learners.class_places import placed
-from smartcl.saved import Saved
+from smartcl.saving.saved import Saved
 
 #: A class stays away once it has missed so many of its turns, by how often it has come so far.
 MISSED_TURNS = 10.0

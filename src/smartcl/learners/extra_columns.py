@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from smartcl.data.batch import Batch, Ints
 from smartcl.memory import SampleStore
-from smartcl.saved import StateError
+from smartcl.saving.saved import StateError
 
 #: Task numbers are stored in two bytes.
 MAX_TASK = 2**16 - 1

@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from smartcl.setting_kinds import plain
-from smartcl.settings import as_given, check_known, shown
+from smartcl.settings import as_given, check_known, plain, shown
 
 if TYPE_CHECKING:
     from smartcl.data.spec import InputSpec

@@ -23,7 +23,7 @@ from smartcl.learners.learner_state import MOST_CLASSES
 from smartcl.learners.method_settings import ICaRLSettings
 from smartcl.memory.schematic_memory import ExtraColumns, Observation
 from smartcl.network.inputs import Prepared
-from smartcl.saved import Saved
+from smartcl.saving.saved import Saved
 from smartcl.selection.fair_shares import positions_by
 from smartcl.selection.herding import Herding, as_measured
 

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from smartcl.data.batch import Batch, Ints
 from smartcl.memory.schematic_memory import ExtraColumns
-from smartcl.saved import Saved
+from smartcl.saving.saved import Saved
 
 if TYPE_CHECKING:
     from smartcl.learners.stream_learner import StreamLearner

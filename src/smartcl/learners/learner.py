@@ -31,7 +31,7 @@ from smartcl.network.inputs import Prepared
 from smartcl.network.plain import PlainNetwork, plain_network
 from smartcl.network.wrapped import ModuleSource
 from smartcl.regularizers.regularizer import Regularizer
-from smartcl.saved import Saved
+from smartcl.saving.saved import Saved
 
 PREDICT_ROWS = 2048
 

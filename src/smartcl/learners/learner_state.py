@@ -8,7 +8,7 @@ from smartcl.learners.class_counts import ClassCounts
 from smartcl.learners.ids import id_dtype, saved_with_ids
 from smartcl.learners.weights import ClassWeight
 from smartcl.network.scaling import InputScale
-from smartcl.saved import Saved, generator_state
+from smartcl.saving.saved import Saved, generator_state
 
 if TYPE_CHECKING:
     from smartcl.learners.stream_learner import StreamLearner

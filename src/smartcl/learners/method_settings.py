@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from smartcl.learners.recipe import MethodTraining, Recipe
-from smartcl.setting_kinds import OwnMember
+from smartcl.settings import OwnMember
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from smartcl.network.row_table.missed_steps import AVERAGE_EVERY
 from smartcl.network.torch_optim import TorchOptimizer
 from smartcl.network.wrapped import WrappedNetwork, wrapped
 from smartcl.regularizers.regularizer import Regularizer
-from smartcl.saved import Saved
+from smartcl.saving.saved import Saved
 
 #: An output or several.
 Tensors: TypeAlias = torch.Tensor | Sequence[torch.Tensor]

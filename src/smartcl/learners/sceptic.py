@@ -26,7 +26,7 @@ from smartcl.memory.schematic_memory import Observation
 from smartcl.network.arithmetic import rounding
 from smartcl.network.dropout import drop_inputs
 from smartcl.network.inputs import Prepared, take_inputs
-from smartcl.saved import Saved
+from smartcl.saving.saved import Saved
 from smartcl.selection.fair_reservoir import ENSURED
 
 #: The share of contradicted labels from which doubt is complete.

@@ -25,7 +25,7 @@ from smartcl.memory.schematic_memory import ExtraColumns, Observation, Schematic
 from smartcl.network.inputs import Prepared, prepare
 from smartcl.network.plain import PlainNetwork
 from smartcl.network.scaling import InputScale
-from smartcl.saved import Saved
+from smartcl.saving.saved import Saved
 
 PREDICT_ROWS = 2048
 

@@ -16,7 +16,7 @@ from smartcl.memory.packed_rows import SPARSE_CELLS
 from smartcl.memory.row_bytes import Encoded, columns_of, decode_nonzeros, encode, fault_in
 from smartcl.memory.row_code import RowCode
 from smartcl.memory.schema import Bytes, Schema
-from smartcl.saved import Saved
+from smartcl.saving.saved import Saved
 
 #: The format of a row that is in code; the others are those of ``row_formats``.
 IN_CODE = 255

@@ -16,7 +16,7 @@ from smartcl.data.batch import Ints
 from smartcl.memory.nonzeros import Nonzeros
 from smartcl.memory.row_bytes import columns_of
 from smartcl.memory.schema import Schema
-from smartcl.saved import Saved
+from smartcl.saving.saved import Saved
 
 #: How many features may come first, ...
 STEPS = (256, 512, 1024, 2048, 4096, 8192)

@@ -92,7 +92,7 @@ def export(store: SampleStore, names: Names, path: str | os.PathLike[str] | None
     columns = exported(store, names)
     if path is None:
         return extra("pandas", "pandas").DataFrame(columns)
-    from smartcl.persistence import path_of  # a memory alone does not load what saves models
+    from smartcl.saving.persistence import path_of  # a memory alone does not load what saves models
 
     table = extra("pyarrow", "parquet").table({name: list(values) for name, values in columns.items()})
     extra("pyarrow.parquet", "parquet").write_table(table, str(path_of(path, "path")))

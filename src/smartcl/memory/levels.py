@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from smartcl.data.batch import Floats, Ints
 from smartcl.memory.k_means import centres, more_centres
 from smartcl.memory.nonzeros import Nonzeros
-from smartcl.saved import Saved
+from smartcl.saving.saved import Saved
 
 #: Exact values can be levels too, while there are no more different ones than these.
 MOST_LEVELS = 1024

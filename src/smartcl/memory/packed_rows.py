@@ -17,7 +17,7 @@ from smartcl.data.batch import Bools, Floats, Ints, Rows
 from smartcl.memory.nonzeros import Nonzeros, bytes_of, nonzeros_of, pieces
 from smartcl.memory.row_bytes import Encoded, decode_dense, decode_nonzeros, encode, fault_in
 from smartcl.memory.schema import Bytes, Schema
-from smartcl.saved import Saved
+from smartcl.saving.saved import Saved
 
 Offsets = NDArray[np.uint32] | NDArray[np.uint64]
 

@@ -22,7 +22,7 @@ from smartcl.memory.phrases import MOST_PHRASES, Pairs, Symbols, apply_pairs, le
 from smartcl.memory.prefix_code import code_lengths, codes_of, is_complete
 from smartcl.memory.row_text import END, Meaning, fits_runs, long_runs, meaning, n_run_symbols, write_text
 from smartcl.memory.schema import Bytes
-from smartcl.saved import Saved
+from smartcl.saving.saved import Saved
 
 #: The classes of levels that a context may tell apart; beside them there is one for all else, or one for everything.
 LEVEL_CLASSES = (0, 1, 2, 4)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from smartcl.data.batch import Ints
-from smartcl.saved import Saved
+from smartcl.saving.saved import Saved
 
 LabelColumn = NDArray[np.unsignedinteger[Any]]
 LABEL_DTYPES = ("uint8", "uint16", "uint32", "uint64")

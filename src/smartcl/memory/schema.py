@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smartcl.data.batch import Bools, Ints
-from smartcl.saved import Saved
+from smartcl.saving.saved import Saved
 
 Bytes: TypeAlias = NDArray[np.uint8]
 

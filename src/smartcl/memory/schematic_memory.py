@@ -20,7 +20,7 @@ from smartcl.memory.pool import USUAL_OFFER, Offer, Pool, Selection, Selector
 from smartcl.memory.schema import FeatureWatch, Schema
 from smartcl.memory.store import SampleStore, describe
 from smartcl.memory.waiting import waiting_rows, waiting_state
-from smartcl.saved import Saved
+from smartcl.saving.saved import Saved
 from smartcl.settings import setting
 
 #: What a method stores beside each sample, by name: one entry per sample.

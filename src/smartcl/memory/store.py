@@ -18,7 +18,7 @@ from smartcl.memory.row_code import RowCode
 from smartcl.memory.sample_columns import Columns, LabelColumn
 from smartcl.memory.schema import MAX_VERSIONS, Bytes, Schema, lacking, live, saved_versions
 from smartcl.memory.whole_rows import WholeRows, saved_dtype
-from smartcl.saved import Saved
+from smartcl.saving.saved import Saved
 
 #: A row of a wider sparse stream is always written by feature id.
 MAX_POSITIONAL = 2**16

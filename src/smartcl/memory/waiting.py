@@ -9,7 +9,7 @@ import torch
 from scipy import sparse
 
 from smartcl.data.batch import Batch, Rows
-from smartcl.saved import Saved
+from smartcl.saving.saved import Saved
 
 
 def waiting_state(rows: Batch) -> dict[str, Any]:

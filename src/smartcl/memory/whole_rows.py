@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from smartcl.data.batch import Floats, Ints, Rows
 from smartcl.memory.nonzeros import Nonzeros, float32_of, nonzeros_of, nonzeros_of_dense, pieces
 from smartcl.memory.schema import Schema
-from smartcl.saved import Saved
+from smartcl.saving.saved import Saved
 
 #: What whole rows can be kept in.
 WHOLE_DTYPES = ("bool", *(f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)))

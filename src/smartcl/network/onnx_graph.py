@@ -12,10 +12,10 @@ import numpy as np
 import torch
 from torch import nn
 
-from smartcl.atomic import write_file
 from smartcl.errors import extra
 from smartcl.network.plain import PlainModule, PlainNetwork
-from smartcl.persistence import path_of
+from smartcl.saving.atomic import write_file
+from smartcl.saving.persistence import path_of
 
 #: The operators are those of this version; the file can be read by any runtime since 2022.
 OPSET, IR_VERSION = 17, 8

@@ -10,7 +10,7 @@ import torch
 from smartcl.network.adam_step import MOST_STEPS, AdamConstants, adam_metric, adam_step_
 from smartcl.network.network import Network
 from smartcl.network.row_table.missed_steps import RowSchedule
-from smartcl.saved import Saved
+from smartcl.saving.saved import Saved
 
 
 class Adam:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from smartcl.data.batch import Doubles, Ints, Rows
-from smartcl.saved import Saved
+from smartcl.saving.saved import Saved
 
 #: The number of values over which centre and scale are averaged, about, once there have been as many.
 MEMORY = 2000

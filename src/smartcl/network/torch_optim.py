@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import torch
 
 from smartcl.network.network import Network
-from smartcl.saved import Saved
+from smartcl.saving.saved import Saved
 
 #: ``make(parameters)``, such as a function that returns ``torch.optim.SGD(parameters, lr=0.1, momentum=0.9)``.
 MakeOptimizer: TypeAlias = Callable[[list[torch.nn.Parameter]], torch.optim.Optimizer]

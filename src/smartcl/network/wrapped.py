@@ -20,7 +20,7 @@ from smartcl.network.mlp import linear
 from smartcl.network.network import InputWeights, Network
 from smartcl.network.own_randomness import draw_seed, seeded
 from smartcl.network.probe import Anatomy, examine
-from smartcl.saved import Saved
+from smartcl.saving.saved import Saved
 
 #: A module, or what makes one for a stream: ``make(spec)`` with ``spec.shape`` and ``spec.n_classes``.
 ModuleSource: TypeAlias = nn.Module | Callable[[InputSpec], nn.Module]

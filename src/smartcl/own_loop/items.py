@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from smartcl.data.batch import Rows, tensor_of
-from smartcl.saved import Saved
+from smartcl.saving.saved import Saved
 
 #: What may be added: a tensor or an array with one item in each row, or rows of SciPy's sparse formats.
 Items: TypeAlias = "torch.Tensor | ArrayLike | sparse.sparray | sparse.spmatrix"

@@ -24,7 +24,7 @@ from smartcl.own_loop.items import ItemForm, Items
 from smartcl.own_loop.no_network import NoNetwork, check_needs_no_network
 from smartcl.own_loop.remembered import Remembered
 from smartcl.own_loop.tensors import arrays_of, tensors_of
-from smartcl.saved import Saved, generator_state
+from smartcl.saving.saved import Saved, generator_state
 from smartcl.selection.fair_shares import Balanced
 from smartcl.selection.reservoir import Reservoir
 from smartcl.settings import setting

@@ -16,7 +16,7 @@ from smartcl.network.inputs import Prepared
 from smartcl.network.network import Network
 from smartcl.regularizers.mean_gradients import CHUNK, mean_gradients
 from smartcl.regularizers.regularizer import QuadraticPenalty, accumulated, grown
-from smartcl.saved import Saved
+from smartcl.saving.saved import Saved
 
 
 def fisher_diagonal(network: Network, rows: Prepared, chunk: int = CHUNK) -> dict[str, torch.Tensor]:

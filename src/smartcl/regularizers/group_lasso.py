@@ -8,7 +8,7 @@ from smartcl.network.adam_step import MOST_STEPS
 from smartcl.network.network import InputWeights, Network, Optimizer
 from smartcl.network.prox import group_lasso, prox_preconditioned, shrink_rows_, subgradient
 from smartcl.regularizers.regularizer import Regularizer
-from smartcl.saved import Saved
+from smartcl.saving.saved import Saved
 from smartcl.settings import setting
 
 FORMS = ("decoupled", "exact", "subgradient")

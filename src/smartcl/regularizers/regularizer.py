@@ -11,7 +11,7 @@ import torch
 
 from smartcl.network.inputs import Prepared
 from smartcl.network.network import Network, Optimizer
-from smartcl.saved import Saved
+from smartcl.saving.saved import Saved
 from smartcl.settings import setting
 
 

@@ -12,7 +12,7 @@ import torch
 from smartcl.network.inputs import Prepared
 from smartcl.network.network import Network, Optimizer
 from smartcl.regularizers.regularizer import QuadraticPenalty
-from smartcl.saved import Saved
+from smartcl.saving.saved import Saved
 
 DAMPING = 0.1
 

@@ -26,13 +26,12 @@ from smartcl.columns.row_encoder import Odd, Parsed, RowEncoder
 from smartcl.columns.values import name_of
 from smartcl.estimator import SmartClassifier
 from smartcl.files.ages import Ages
-from smartcl.files.blocks import Mark
+from smartcl.files.blocks import NO_LABEL, Mark, Step, first_rows, steps
 from smartcl.files.progress import Progress
 from smartcl.files.sources import Source, source_of
-from smartcl.files.steps import NO_LABEL, Step, first_rows, steps
 from smartcl.files.table_model import PREDICT_ROWS, Answered, TableModel
-from smartcl.persistence import only_trainer, write_file
-from smartcl.saved import Saved
+from smartcl.saving.persistence import only_trainer, write_file
+from smartcl.saving.saved import Saved
 from smartcl.scale.merging import shard_of
 from smartcl.scale.ray_actors import begin_ray, end_ray
 

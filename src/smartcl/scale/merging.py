@@ -18,8 +18,8 @@ from smartcl.columns.joined_encoders import Knowing, check_same_columns, joined_
 from smartcl.columns.row_encoder import RowEncoder
 from smartcl.data.batch import Ints
 from smartcl.estimator import SmartClassifier
-from smartcl.estimator_input import class_weight_asked
-from smartcl.fitted import Fitted, Labels, check_family, positions
+from smartcl.estimator.fitted import Fitted, Labels, check_family, positions
+from smartcl.estimator.input_checks import class_weight_asked
 from smartcl.learners.ensemble.combining import same_basis, same_beginning, same_keys, together, without
 from smartcl.learners.ensemble.ensemble import Ensemble
 from smartcl.memory.budget import Budget

@@ -15,7 +15,7 @@ from smartcl.columns.recognise import Told
 from smartcl.files.file_source import FileSource
 from smartcl.files.table_model import TableModel
 from smartcl.files.training import Checkpoints, Training
-from smartcl.persistence import INDEX
+from smartcl.saving.persistence import INDEX
 from smartcl.scale.merging import hold_names, shard_of
 
 

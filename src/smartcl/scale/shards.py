@@ -23,13 +23,13 @@ from smartcl.columns.hashed_width import USUAL_WIDTH
 from smartcl.columns.recognise import FIRST_ROWS, Told, recognised
 from smartcl.columns.row_encoder import RowEncoder
 from smartcl.estimator import SmartClassifier
+from smartcl.files.blocks import first_rows, steps
 from smartcl.files.byte_streams import is_pipe
 from smartcl.files.file_source import FileSource
-from smartcl.files.steps import first_rows, steps
 from smartcl.files.table_model import TableModel
 from smartcl.files.training import SCHEMA, Watch, check_out
-from smartcl.persistence import only_trainer, write_file
-from smartcl.saved import Saved
+from smartcl.saving.persistence import only_trainer, write_file
+from smartcl.saving.saved import Saved
 from smartcl.scale.merging import check_mergeable
 from smartcl.scale.processes import Processes
 from smartcl.scale.ray_actors import RayActors

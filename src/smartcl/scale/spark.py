@@ -19,10 +19,10 @@ from smartcl.columns.recognise import FIRST_ROWS, Told, recognised
 from smartcl.columns.row_encoder import RowEncoder
 from smartcl.errors import extra
 from smartcl.estimator import SmartClassifier
+from smartcl.files.blocks import first_rows, steps
 from smartcl.files.sources import FrameSource
-from smartcl.files.steps import first_rows, steps
 from smartcl.files.table_model import TableModel
-from smartcl.persistence import INDEX, write_file
+from smartcl.saving.persistence import INDEX, write_file
 from smartcl.scale.merging import shard_of
 from smartcl.scale.shards import BASE_ROWS
 from smartcl.scale.tables import merge, subtract

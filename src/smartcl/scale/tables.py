@@ -12,8 +12,7 @@ from smartcl.columns.row_encoder import Odd, RowEncoder
 from smartcl.estimator import SmartClassifier
 from smartcl.files.ages import Ages
 from smartcl.files.progress import MOST_STRANGERS, Progress
-from smartcl.files.table_model import TableModel
-from smartcl.load_model import load
+from smartcl.files.table_model import TableModel, load
 from smartcl.scale.merging import merge_classifiers, subtract_classifier
 
 #: Folders that are loaded at a time, where models have a base: what was merged of some is merged with the others. Of a

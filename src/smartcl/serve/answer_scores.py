@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from smartcl.saved import Saved
+from smartcl.saving.saved import Saved
 
 #: Scores over time are kept in at most this many spans of rows, each twice as long when there are too many.
 MOST_SPANS = 128

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from smartcl.columns.nested import columns_of
 from smartcl.columns.records import Records
-from smartcl.files.steps import Step
+from smartcl.files.blocks import Step
 from smartcl.files.table_model import TableModel
 from smartcl.serve.refusals import RefusedError
 

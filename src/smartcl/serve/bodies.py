@@ -9,7 +9,7 @@ from typing import Any
 
 from smartcl.columns.nested import TwiceError, flattened, plain
 from smartcl.columns.values import name_of
-from smartcl.files.steps import NO_LABEL
+from smartcl.files.blocks import NO_LABEL
 from smartcl.serve.limits import Limits
 from smartcl.serve.refusals import RefusedError
 

@@ -30,7 +30,7 @@ class Limits:
     #: Bytes of predicted rows that wait for their label, and how long they do: a day.
     pending_bytes: int = 10_000_000
     pending_seconds: float = 86_400.0
-    #: Ids of learned rows that are known again: 16 bytes each in a saved model, about 130 in memory.
+    #: Ids of learned rows that are known again: 16 bytes each in a saved model, 24 to 48 in memory.
     known_ids: int = 100_000
     #: Seconds in which a body must have come.
     body_seconds: float = 30.0
@@ -50,6 +50,9 @@ class Keeping:
     #: Seconds and rows after which the model is saved, at the latest.
     save_seconds: float = 60.0
     save_rows: int = 100_000
+    #: Bytes that come to the journal before the model is saved, at the latest: predicted rows are in it too, and a
+    #: service that is never told a label would fill the disk.
+    journal_bytes: int = 100_000_000
     #: Seconds that a request waits so that others share its fsync: the delay that is added to an answer to ``/learn``.
     sync_seconds: float = 0.005
     #: Saved versions that can be gone back to.
@@ -61,7 +64,7 @@ class Keeping:
     shadow_rows: int | None = None
 
     def __post_init__(self) -> None:
-        for name in ("save_seconds", "save_rows", "versions"):
+        for name in ("save_seconds", "save_rows", "journal_bytes", "versions"):
             if not getattr(self, name) > 0:
                 raise ValueError(f"{name} must be more than 0, got {getattr(self, name)}")
         for name in ("sync_seconds", "gather_seconds"):

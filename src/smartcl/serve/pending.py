@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from array import array
+from collections import OrderedDict
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from itertools import islice
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from smartcl.saved import Saved
+from smartcl.learners.ids import id_of
+from smartcl.saving.saved import Saved
 
-#: Bytes that an entry takes beside its text and its id: the heads of three objects and its place in the table
+#: Bytes that an entry takes beside its text and its id: the heads of four objects and its place in the table
 #: (tests/serve/test_pending.py measures them).
 ENTRY_BYTES = 300
 #: Bytes by which an id is known again: two of 100,000 are the same with a chance of 1e-29.
 DIGEST_BYTES = 16
+#: Ids for which there is room at first; then twice as many, and so on.
+FIRST_IDS = 64
 
 
 @dataclass(frozen=True)
@@ -55,8 +59,8 @@ class PendingLabels:
     #: Rows whose time was over before their label came, and rows that had to leave for newer ones.
     expired: int = 0
     crowded_out: int = 0
-    _rows: dict[str, bytes] = field(default_factory=dict)
-    _times: dict[str, float] = field(default_factory=dict)
+    #: By id the time and the text; a plain dict would search for its oldest entry behind all that have left.
+    _rows: OrderedDict[str, tuple[float, bytes]] = field(default_factory=OrderedDict)
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -75,13 +79,13 @@ class PendingLabels:
         while self.nbytes + needed > self.budget:
             self._drop(next(iter(self._rows)))
             self.crowded_out += 1
-        self._rows[known], self._times[known] = text, predicted.time
+        self._rows[known] = predicted.time, text
         self.nbytes += needed
 
     def get(self, known: str) -> Predicted | None:
         """The row of an id, if it waits."""
-        text = self._rows.get(known)
-        return None if text is None else Predicted.from_text(text)
+        found = self._rows.get(known)
+        return None if found is None else Predicted.from_text(found[1])
 
     def take(self, known: str) -> Predicted | None:
         """The row of an id, which waits no longer; None if it is not there, or not any more."""
@@ -90,19 +94,31 @@ class PendingLabels:
             self._drop(known)
         return found
 
+    def forget(self, ids: Collection[int], column: str | None) -> int:
+        """Drop rows by their ids, as ``ids_of`` gives them: their own, or that in a column; how many there were."""
+        gone = []
+        for known in self._rows:
+            predicted = self.get(known)
+            assert predicted is not None
+            own = predicted.row.get(column) if column is not None else None
+            if id_of(known) in ids or (isinstance(own, str | int | float) and id_of(own) in ids):
+                gone.append(known)
+        for known in gone:
+            self._drop(known)
+        return len(gone)
+
     def expire(self, now: float) -> None:
         """Drop the rows whose time is over."""
-        while self._times and next(iter(self._times.values())) + self.seconds < now:
+        while self._rows and next(iter(self._rows.values()))[0] + self.seconds < now:
             self._drop(next(iter(self._rows)))
             self.expired += 1
 
     def _drop(self, known: str) -> None:
-        self.nbytes -= _cost(known, self._rows.pop(known))
-        del self._times[known]
+        self.nbytes -= _cost(known, self._rows.pop(known)[1])
 
     def state_dict(self) -> dict[str, Any]:
         """Plain values; the rows as one array of bytes."""
-        lines = b"".join(json.dumps(known).encode() + b"\t" + text + b"\n" for known, text in self._rows.items())
+        lines = b"".join(json.dumps(known).encode() + b"\t" + text + b"\n" for known, (_, text) in self._rows.items())
         return {
             "rows": np.frombuffer(lines, dtype=np.uint8),
             "expired": self.expired,
@@ -126,9 +142,11 @@ def _cost(known: str, text: bytes) -> int:
     return ENTRY_BYTES + 4 * len(known) + len(text)
 
 
-@dataclass
 class KnownIds:
     """The newest ids of learned rows, at most ``most``: a row that comes again with one of them is not learned again.
+
+    Digests stand in a ring, oldest first, and their places in a hash table with open addressing: 24 to 48 bytes an id.
+    A dict takes 130.
 
     >>> ids = KnownIds(2)
     >>> ids.add(["a", "b", "c"])
@@ -136,27 +154,86 @@ class KnownIds:
     (False, True)
     """
 
-    most: int
-    _digests: dict[bytes, None] = field(default_factory=dict)
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self._start(FIRST_IDS)
 
     def __contains__(self, known: str) -> bool:
-        return _digest(known) in self._digests
+        return bool(self._slots[self._slot(_digest(known))])
 
     def __len__(self) -> int:
-        return len(self._digests)
+        return self._count
+
+    @property
+    def nbytes(self) -> int:
+        return len(self._digests) + self._slots.itemsize * len(self._slots)
 
     def add(self, ids: Iterable[str]) -> None:
+        """Know these too; beyond ``most`` the oldest are known no longer."""
         for known in ids:
-            self._digests[_digest(known)] = None
-        for oldest in list(islice(self._digests, max(0, len(self._digests) - self.most))):
-            del self._digests[oldest]
+            self._add(_digest(known))
 
     def state_dict(self) -> dict[str, Any]:
-        return {"digests": np.frombuffer(b"".join(self._digests), dtype=np.uint8).reshape(-1, DIGEST_BYTES)}
+        return {"digests": np.frombuffer(b"".join(self._in_order()), dtype=np.uint8).reshape(-1, DIGEST_BYTES)}
 
     def load_state_dict(self, saved: Saved) -> None:
         digests: NDArray[np.uint8] = saved.array("digests", (None, DIGEST_BYTES), "uint8")
-        self._digests = {row.tobytes(): None for row in digests[-self.most :]}
+        self._start(FIRST_IDS)
+        for row in digests[-self.most :]:
+            self._add(row.tobytes())
+
+    def _start(self, room: int) -> None:
+        """Nothing is known, and there is room for so many, a power of two; slots hold a place in the ring plus one."""
+        self._room, self._first, self._count = room, 0, 0
+        self._digests, self._slots = bytearray(DIGEST_BYTES * room), array("i", bytes(8 * room))
+
+    def _in_order(self) -> list[bytes]:
+        return [self._at((self._first + each) % self._room) for each in range(self._count)]
+
+    def _at(self, place: int) -> bytes:
+        return bytes(self._digests[DIGEST_BYTES * place : DIGEST_BYTES * (place + 1)])
+
+    def _slot(self, digest: bytes) -> int:
+        """The slot of a digest, or the free one where it would stand."""
+        mask = len(self._slots) - 1
+        slot = _home(digest) & mask
+        while (place := self._slots[slot]) and self._at(place - 1) != digest:
+            slot = slot + 1 & mask
+        return slot
+
+    def _add(self, digest: bytes) -> None:
+        slot = self._slot(digest)
+        if self._slots[slot]:
+            return
+        if self._count == self.most:
+            self._drop_oldest()
+        elif self._count == self._room:
+            kept = self._in_order()
+            self._start(2 * self._room)
+            for each in kept:
+                self._add(each)
+        place = (self._first + self._count) % self._room
+        self._digests[DIGEST_BYTES * place : DIGEST_BYTES * (place + 1)] = digest
+        self._slots[self._slot(digest)] = place + 1
+        self._count += 1
+
+    def _drop_oldest(self) -> None:
+        """Free the slot of the oldest, and move those up that stand behind it for want of room."""
+        mask, slots = len(self._slots) - 1, self._slots
+        free = self._slot(self._at(self._first))
+        self._first, self._count = (self._first + 1) % self._room, self._count - 1
+        slots[free] = 0
+        slot = free + 1 & mask
+        while place := slots[slot]:
+            home = _home(self._at(place - 1)) & mask
+            if (slot - home & mask) >= (slot - free & mask):
+                slots[free], slots[slot], free = place, 0, slot
+            slot = slot + 1 & mask
+
+
+def _home(digest: bytes) -> int:
+    """Where the search for a digest begins."""
+    return int.from_bytes(digest[:8], "little")
 
 
 def _digest(known: str) -> bytes:

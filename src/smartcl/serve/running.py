@@ -40,15 +40,18 @@ class Server(uvicorn.Server):
             self._captured_signals.clear()
 
 
-def run_service(models: Models, host: str, port: int, token: str | None, log_level: str = "warning") -> None:
-    """Serve until SIGTERM or ctrl-C; then learn what waits, save, and return."""
-    sys.setswitchinterval(SWITCH_SECONDS)
-    logging.basicConfig(level=log_level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    app = service_app(models)
-    config = uvicorn.Config(
-        AccessGuard(app, token),
+def configured(app: AccessGuard, host: str, port: int, log_level: str) -> uvicorn.Config:
+    """How the service listens.
+
+    Requests are read by h11, which refuses more than 16 kB of headers. Uvicorn would take httptools where it is
+    installed: that saves 0.07 ms of processor time a request (0.20 to 0.12 for ``/ping``) and keeps headers of any
+    size in memory.
+    """
+    return uvicorn.Config(
+        app,
         host=host,
         port=port,
+        http="h11",
         log_level=log_level,
         access_log=False,
         server_header=False,
@@ -56,7 +59,14 @@ def run_service(models: Models, host: str, port: int, token: str | None, log_lev
         limit_concurrency=CONNECTIONS,
         timeout_keep_alive=75,
     )
-    Server(config).run()
+
+
+def run_service(models: Models, host: str, port: int, token: str | None, log_level: str = "warning") -> None:
+    """Serve until SIGTERM or ctrl-C; then learn what waits, save, and return."""
+    sys.setswitchinterval(SWITCH_SECONDS)
+    logging.basicConfig(level=log_level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    app = service_app(models)
+    Server(configured(AccessGuard(app, token), host, port, log_level)).run()
     if app.state.service.failure is not None:
         raise app.state.service.failure
 

@@ -21,11 +21,13 @@ from smartcl.files.answered_rows import AnsweredRows
 from smartcl.files.live import Pace
 from smartcl.files.table_model import TableModel
 from smartcl.files.training import SCHEMA
-from smartcl.persistence import INDEX, only_trainer, write_file
-from smartcl.saved import Saved
+from smartcl.learners.ids import ids_of
+from smartcl.saving.persistence import INDEX, only_trainer, write_file
+from smartcl.saving.saved import Saved
 from smartcl.serve.answer_scores import MISTAKES, AnswerScores, mistake
 from smartcl.serve.answering import Answering, Answers, step_of
 from smartcl.serve.bodies import Item
+from smartcl.serve.free_memory import give_back
 from smartcl.serve.limits import Keeping, Limits
 from smartcl.serve.model_plan import ModelPlan
 from smartcl.serve.pending import KnownIds, PendingLabels, Predicted
@@ -147,7 +149,8 @@ class ServedModel:
         #: Takes no more rows; learns no more.
         self._closed, self._ended = threading.Event(), False
         self._unsaved, self._saved_at, self._try_again = 0, time.monotonic(), 0.0
-        self._tried = 0
+        #: Bytes of the journal that the last save left; first rows that did not show what the columns are.
+        self._journal_then, self._tried = 0, 0
         self._resources = ExitStack()
         self.opened_at = time.time()
         self._resources.enter_context(only_trainer(folder))
@@ -246,11 +249,12 @@ class ServedModel:
 
     def save_if_due(self, now: float) -> float:
         """Save where it is time; seconds until it may be."""
-        if not self._unsaved:
+        full = self.journal.nbytes - self._journal_then > self.keeping.journal_bytes  # of rows that were predicted
+        if not self._unsaved and not full:
             self._saved_at = max(self._saved_at, now - self.keeping.save_seconds)
             return self.keeping.save_seconds
         due = max(self._saved_at + self.keeping.save_seconds, self._try_again)
-        if self._unsaved >= self.keeping.save_rows and now >= self._try_again:
+        if (full or self._unsaved >= self.keeping.save_rows) and now >= self._try_again:
             due = now
         if now >= due:
             self.try_to_save()
@@ -268,8 +272,8 @@ class ServedModel:
         self.troubles.pop("save", None)
         return True
 
-    def save(self) -> None:
-        """Write the model, and what is beside it; cut the journal."""
+    def save(self, only: bool = False) -> None:
+        """Write the model, and what is beside it; cut the journal. ``only``: the state before is not kept."""
         if self.model is None or not self.model.progress.rows:
             return
         with self.journal.sync_lock, self._lock:
@@ -281,7 +285,7 @@ class ServedModel:
             place = Place(first, taken, self.journal.next_number - 1)
             self.pending.expire(time.time())
             state = {"place": asdict(place), **self._tables()}
-        self.model.save(self.folder, beside={PART: state})
+        self.model.save(self.folder, only, beside={PART: state})
         text = self.model.schema.as_text().encode()
         if not (self.folder / SCHEMA).is_file() or (self.folder / SCHEMA).read_bytes() != text:
             write_file(self.folder / SCHEMA, text)
@@ -291,8 +295,9 @@ class ServedModel:
         for gone in (self.folder / FOLDER / "served").glob("*"):
             if gone != served:
                 shutil.rmtree(gone, ignore_errors=True)
-        self._unsaved, self._saved_at = 0, time.monotonic()
+        self._unsaved, self._saved_at, self._journal_then = 0, time.monotonic(), self.journal.nbytes
         self.counts.saves += 1
+        give_back()
 
     def go_back(self, version: int) -> None:
         """Go on from a saved version; what was learned since is not, and its ids are free again."""
@@ -305,6 +310,27 @@ class ServedModel:
             self._back(loaded)
         self.save()
         self.versions.drop_after(version)
+
+    def forget(self, ids: Sequence[str], retrain: bool = False) -> int:
+        """Forget samples, and predicted rows that wait for their label; no file has them any more. How many there were.
+
+        Saved versions go, and so do damaged ends of the journal. Rows that wait for the learner must have been learned.
+        """
+        assert self.model is not None
+        count = self.model.forget(list(ids), retrain_from_memory=retrain)
+        with self._lock:
+            count += self.pending.forget(set(ids_of(ids).tolist()), self.model.schema.id)
+            self.mistakes.clear()
+            self.answered.mistakes.clear()
+            self._newest_rows.clear()
+            if retrain:
+                self.answered = AnswerScores()
+        self._show()
+        self.versions.drop_after(-1)
+        self.save(only=True)
+        for damaged in self.journal.folder.glob("*.damaged"):
+            damaged.unlink(missing_ok=True)
+        return count
 
     def close(self, save: bool = True) -> None:
         """Learn what waits, save, and let go of the folder. Called when nobody learns any more."""
@@ -327,7 +353,7 @@ class ServedModel:
         state = 0
         if self.model is not None and self.model.progress.rows:
             state = sum(self.model.classifier.learner_.bytes_by_part.values())
-        return state + self.pending.nbytes + self._queued_bytes + 16 * len(self.known)
+        return state + self.pending.nbytes + self._queued_bytes + self.known.nbytes
 
     # how it is done
 

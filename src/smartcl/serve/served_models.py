@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TypeVar
 from urllib.parse import quote, unquote
 
-from smartcl.persistence import INDEX
+from smartcl.saving.persistence import INDEX
 from smartcl.serve.limits import Keeping, Limits
 from smartcl.serve.model_plan import ModelPlan
 from smartcl.serve.refusals import RefusedError

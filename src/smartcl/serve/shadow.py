@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from smartcl.saved import Saved
+from smartcl.saving.saved import Saved
 
 
 @dataclass

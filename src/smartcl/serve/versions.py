@@ -7,7 +7,7 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from smartcl.persistence import GENERATIONS, INDEX
+from smartcl.saving.persistence import GENERATIONS, INDEX
 
 
 @dataclass(frozen=True)

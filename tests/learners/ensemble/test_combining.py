@@ -15,7 +15,7 @@ from smartcl.learners.class_places import placed
 from smartcl.learners.ensemble.logistic import Filter
 from smartcl.learners.ensemble.sums import PACKED_FROM, Sums
 from smartcl.network.scaling import InputScale
-from smartcl.saved import Saved
+from smartcl.saving.saved import Saved
 
 
 def rows_of(rng, count, width):

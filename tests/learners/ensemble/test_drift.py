@@ -20,7 +20,7 @@ from smartcl.learners.ensemble.drift import (
     overlap,
 )
 from smartcl.learners.ensemble.settings import BATCH_ROWS, RECENT_ROWS, SAME_INPUTS, SURE
-from smartcl.saved import Saved, StateError
+from smartcl.saving.saved import Saved, StateError
 
 ROWS = 50
 

@@ -21,7 +21,7 @@ from smartcl.learners.forgetting import forget_samples
 from smartcl.learners.methods import METHODS
 from smartcl.memory.export import stored_rows
 from smartcl.memory.pool import DORMANT, HELD_OUT
-from smartcl.saved import StateError
+from smartcl.saving.saved import StateError
 
 BATCH = 50
 KINDS = ("dense", "few sparse", "sparse", "wide")

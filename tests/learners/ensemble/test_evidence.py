@@ -11,7 +11,7 @@ from scipy.special import log_softmax
 from smartcl.learners.ensemble.evidence import Evidence, Roles
 from smartcl.learners.ensemble.settings import AFTER_JUMP, LOOK_ROWS, SMALL_SHARE, WORTH
 from smartcl.learners.ensemble.weighting import Answered, Weights
-from smartcl.saved import Saved, StateError
+from smartcl.saving.saved import Saved, StateError
 
 ROLES = Roles(whole=0, short=1, snapshot=2)
 

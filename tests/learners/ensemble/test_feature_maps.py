@@ -18,7 +18,7 @@ from smartcl.learners.ensemble.settings import (
     WIDE,
     WIDE_FEATURES,
 )
-from smartcl.saved import Saved, StateError
+from smartcl.saving.saved import Saved, StateError
 
 ROWS = np.random.default_rng(0).normal(size=(300, 5)).astype(np.float32)
 

@@ -14,7 +14,7 @@ from smartcl.learners.ensemble.frame import Frame
 from smartcl.learners.ensemble.settings import SETTLED_ROWS, WIDE
 from smartcl.network.inputs import prepare
 from smartcl.network.scaling import InputScale
-from smartcl.saved import Saved, StateError
+from smartcl.saving.saved import Saved, StateError
 
 SPEC = InputSpec(n_features=4, n_classes=2, learned=True)
 

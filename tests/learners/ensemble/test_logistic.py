@@ -15,7 +15,7 @@ from smartcl.learners.ensemble.drift import CHANGED, NEW_TASK, Change
 from smartcl.learners.ensemble.feature_maps import first_map
 from smartcl.learners.ensemble.logistic import Filter, Logistic
 from smartcl.learners.ensemble.settings import AFTER_JUMP, BATCH_ROWS, FORGETTING
-from smartcl.saved import Saved, StateError
+from smartcl.saving.saved import Saved, StateError
 
 NOTHING = past(np.zeros((0, 6), np.float32), [])
 

@@ -23,7 +23,7 @@ from smartcl.learners.learner import Learner
 from smartcl.learners.recipe import Recipe
 from smartcl.memory.schematic_memory import SchematicMemory
 from smartcl.network.inputs import prepare
-from smartcl.saved import Saved
+from smartcl.saving.saved import Saved
 from smartcl.selection.fair_reservoir import FairReservoir
 from smartcl.selection.recent_and_past import RecentAndPast
 

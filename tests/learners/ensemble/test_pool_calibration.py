@@ -11,7 +11,7 @@ from sklearn.isotonic import IsotonicRegression
 
 from smartcl.learners.ensemble.calibration import Calibration
 from smartcl.learners.ensemble.settings import LONG_ROWS, LOOK_ROWS
-from smartcl.saved import Saved, StateError
+from smartcl.saving.saved import Saved, StateError
 
 
 def overconfident(seed, rows=2000, n_classes=3, sharpened=3.0):

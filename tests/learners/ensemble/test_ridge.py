@@ -13,7 +13,7 @@ from smartcl.learners.ensemble.drift import CHANGED, NEW_TASK, RECURRED, Change
 from smartcl.learners.ensemble.feature_maps import first_map
 from smartcl.learners.ensemble.ridge import Ridge
 from smartcl.learners.ensemble.settings import BATCH_ROWS, FORGETTING, LOOK_ROWS, PENALTIES, SHARPNESS, SNAPSHOTS
-from smartcl.saved import Saved, StateError
+from smartcl.saving.saved import Saved, StateError
 
 WIDE = 1030
 NOTHING = past(np.zeros((0, 6), np.float32), [], n_classes=3)

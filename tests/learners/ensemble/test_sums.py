@@ -11,7 +11,7 @@ from sklearn.linear_model import Ridge, RidgeClassifier
 from sklearn.model_selection import LeaveOneOut, cross_val_predict
 
 from smartcl.learners.ensemble.sums import PACKED_FROM, Sums, leave_one_out
-from smartcl.saved import Saved, StateError
+from smartcl.saving.saved import Saved, StateError
 
 WIDE = PACKED_FROM + 6
 

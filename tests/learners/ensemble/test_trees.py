@@ -16,7 +16,7 @@ from smartcl.learners.ensemble.drift import CHANGED, Change
 from smartcl.learners.ensemble.settings import BATCH_ROWS, LEAST, LOOK_ROWS, SETTLED_ROWS
 from smartcl.learners.ensemble.trees import Trees
 from smartcl.learners.methods import METHODS
-from smartcl.saved import Saved, StateError
+from smartcl.saving.saved import Saved, StateError
 
 RNG = np.random.default_rng
 

@@ -11,7 +11,7 @@ from scipy.special import log_softmax, logsumexp
 
 from smartcl.learners.ensemble.settings import ACCURACY_WEIGHT, NO_SHIFT, PRIOR_ROWS, RECENT_ROWS
 from smartcl.learners.ensemble.weighting import Answered, Weights, newest, softmax, trust
-from smartcl.saved import Saved, StateError
+from smartcl.saving.saved import Saved, StateError
 
 
 def made(seed, rows=300, n_classes=3, noises=(0.5, 1.0, 3.0, 10.0), bias=0.0, weighted=False):

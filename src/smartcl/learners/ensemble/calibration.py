@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression
 
 from smartcl.learners.ensemble.settings import BATCH_ROWS, LEAST, LONG_ROWS, LOOK_ROWS
-from smartcl.saved import Saved
+from smartcl.saving.saved import Saved
 
 Doubles = NDArray[np.float64]
 

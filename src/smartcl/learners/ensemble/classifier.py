@@ -16,7 +16,7 @@ from smartcl.learners.ensemble.drift import Change
 from smartcl.learners.ensemble.member import Past, log_shares
 from smartcl.learners.ensemble.rows import Floats, Samples, View
 from smartcl.learners.ensemble.settings import BATCH_ROWS, LOOK_ROWS, TREE_ROWS
-from smartcl.saved import Saved
+from smartcl.saving.saved import Saved
 
 
 @dataclass(frozen=True, eq=False)

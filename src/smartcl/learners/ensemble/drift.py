@@ -17,7 +17,7 @@ import numpy as np
 from smartcl.data.batch import Bools
 from smartcl.learners.ensemble.rows import Floats
 from smartcl.learners.ensemble.settings import BATCH_ROWS, LOOK_ROWS, RARE, RECENT_ROWS, SAME_INPUTS, SURE
-from smartcl.saved import Saved
+from smartcl.saving.saved import Saved
 
 #: The kinds of change.
 CHANGED, NEW_TASK, RECURRED = "changed", "new task", "recurred"

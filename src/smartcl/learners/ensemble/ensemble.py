@@ -57,7 +57,7 @@ from smartcl.memory.pool import DORMANT, HELD_OUT, REPLAYED, Offer
 from smartcl.memory.schematic_memory import ExtraColumns, Observation, SchematicMemory
 from smartcl.network.denormals import flushed_denormals
 from smartcl.network.inputs import Prepared
-from smartcl.saved import Saved
+from smartcl.saving.saved import Saved
 from smartcl.selection.recent_and_past import RecentAndPast
 
 #: From the stream's signature and the map of features to members that have learned nothing.

@@ -23,7 +23,7 @@ from smartcl.learners.ensemble.settings import (
     WORTH,
 )
 from smartcl.learners.ensemble.weighting import Answered, Weights, newest
-from smartcl.saved import Saved
+from smartcl.saving.saved import Saved
 
 
 @dataclass(frozen=True)

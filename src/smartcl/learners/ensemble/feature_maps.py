@@ -25,7 +25,7 @@ from smartcl.learners.ensemble.settings import (
     WIDE,
     WIDE_FEATURES,
 )
-from smartcl.saved import Saved
+from smartcl.saving.saved import Saved
 
 Floats = NDArray[np.float32]
 

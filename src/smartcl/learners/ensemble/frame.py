@@ -18,7 +18,7 @@ from smartcl.data.spec import InputSpec
 from smartcl.learners.ensemble.rows import as_table
 from smartcl.learners.ensemble.settings import OTHER_SCALE, SETTLED_ROWS
 from smartcl.network.scaling import InputScale, compressed
-from smartcl.saved import Saved
+from smartcl.saving.saved import Saved
 
 Doubles = NDArray[np.float64]
 

@@ -29,7 +29,7 @@ from smartcl.learners.ensemble.settings import (
     LINEAR_STEPS,
     LONG_ROWS,
 )
-from smartcl.saved import Saved
+from smartcl.saving.saved import Saved
 
 Rows = sparse.csr_array[Any, tuple[int, int]]
 

@@ -23,7 +23,7 @@ from smartcl.learners.ensemble.member import Joint, MemberTerm, Past, log_softma
 from smartcl.learners.ensemble.rows import Doubles, Floats, Samples, View
 from smartcl.learners.ensemble.settings import AFTER_JUMP, BATCH_ROWS, FORGETTING, LEAST
 from smartcl.learners.ensemble.sums import JITTER
-from smartcl.saved import Saved
+from smartcl.saving.saved import Saved
 
 #: Scores beyond this are taken as sure: exp must not overflow.
 SURE_SCORE = 30.0

@@ -21,7 +21,7 @@ from smartcl.learners.ensemble.settings import LEAST
 from smartcl.learners.weights import ClassWeight
 from smartcl.memory.schematic_memory import SchematicMemory
 from smartcl.network.scaling import InputScale
-from smartcl.saved import Saved
+from smartcl.saving.saved import Saved
 
 #: Scores in single or in double precision.
 Scores = TypeVar("Scores", Floats, NDArray[np.float64])

@@ -14,7 +14,7 @@ from smartcl.learners.ensemble.drift import Change
 from smartcl.learners.ensemble.member import Joint, MemberTerm, Past, Recent, log_shares
 from smartcl.learners.ensemble.rows import Floats, Samples, View
 from smartcl.learners.ensemble.settings import NEIGHBOUR_ROWS, NEIGHBOURS
-from smartcl.saved import Saved
+from smartcl.saving.saved import Saved
 
 
 @dataclass(frozen=True)

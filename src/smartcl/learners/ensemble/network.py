@@ -19,7 +19,7 @@ from smartcl.learners.learner import Learner
 from smartcl.learners.model import Model
 from smartcl.learners.weights import Labelled
 from smartcl.network.denormals import flushed_denormals
-from smartcl.saved import Saved
+from smartcl.saving.saved import Saved
 
 
 @dataclass(frozen=True, eq=False)

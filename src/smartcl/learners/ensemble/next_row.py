@@ -21,7 +21,7 @@ from smartcl.learners.ensemble.member import Recent, log_shares, log_softmax
 from smartcl.learners.ensemble.rows import Doubles, Floats, Samples
 from smartcl.learners.ensemble.settings import BATCH_ROWS, LOOK_ROWS, NEAREST, NEIGHBOUR_ROWS, RECENT_ROWS, SHARPNESS
 from smartcl.learners.ensemble.weighting import Answered, Weights, newest
-from smartcl.saved import Saved
+from smartcl.saving.saved import Saved
 
 #: What is weighed: the pool of all members, and the four that know every row.
 EXPERTS = 1 + len(NEAREST) + 2

@@ -17,7 +17,7 @@ from smartcl.learners.ensemble.rows import Floats, unscaled
 from smartcl.memory import Observation, SampleStore
 from smartcl.memory.export import stored_rows
 from smartcl.memory.pool import REPLAYED
-from smartcl.saved import Saved
+from smartcl.saving.saved import Saved
 
 #: From stored samples, by position, to how much each counts; None where all count alike.
 Weigh = Callable[[SampleStore, Ints], Floats | None]

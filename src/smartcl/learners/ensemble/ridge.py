@@ -28,7 +28,7 @@ from smartcl.learners.ensemble.settings import (
     WIDE,
 )
 from smartcl.learners.ensemble.sums import PACKED_FROM, Moments, Sums, leave_one_out
-from smartcl.saved import Saved
+from smartcl.saving.saved import Saved
 
 
 @dataclass(frozen=True, eq=False)

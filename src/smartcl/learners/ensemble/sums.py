@@ -16,7 +16,7 @@ from scipy.linalg import lapack
 
 from smartcl.data.batch import Ints
 from smartcl.learners.class_places import placed
-from smartcl.saved import Saved
+from smartcl.saving.saved import Saved
 
 Floats = NDArray[np.float32]
 Doubles = NDArray[np.float64]

@@ -28,7 +28,7 @@ from smartcl.learners.ensemble.settings import (
     TREES,
 )
 from smartcl.learners.learner_state import MOST_CLASSES
-from smartcl.saved import Saved
+from smartcl.saving.saved import Saved
 
 
 @cache

@@ -17,7 +17,7 @@ from smartcl.data.batch import Ints
 from smartcl.learners.class_places import placed
 from smartcl.learners.ensemble.rows import Doubles, Floats
 from smartcl.learners.ensemble.settings import ACCURACY_WEIGHT, NO_SHIFT, PRIOR_ROWS, RECENT_ROWS
-from smartcl.saved import Saved
+from smartcl.saving.saved import Saved
 
 #: A step that does not lower the loss is halved, at most this often.
 HALVINGS = 4

@@ -10,7 +10,7 @@ import torch
 from smartcl.network.prox import shrink_factor
 from smartcl.network.row_table.active_rows import RowState, grown
 from smartcl.network.row_table.missed_steps import RowSchedule, pushes, trails
-from smartcl.saved import Saved
+from smartcl.saving.saved import Saved
 
 
 @dataclass

@@ -19,7 +19,7 @@ from smartcl.network.prox import row_norms
 from smartcl.network.row_table.active_rows import ActiveRows, grown
 from smartcl.network.row_table.idle_rows import IdleRows, Journal
 from smartcl.network.row_table.missed_steps import RowSchedule
-from smartcl.saved import Saved
+from smartcl.saving.saved import Saved
 
 #: Idle weights that are read together, 1,024 rows of the paper's network: what is made of them stays in the cache.
 IDLE_PIECE = 1024 * 400

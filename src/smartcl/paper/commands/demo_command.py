@@ -8,18 +8,15 @@ from typing import Any
 
 from rich.table import Table
 
-from smartcl.atomic import write_file
-from smartcl.cli.live_bars import live_bars
-from smartcl.cli.screen import screen
+from smartcl.cli.screen import live_bars, screen, tell
 from smartcl.cli.usage import arguments_checked, failure_of
-from smartcl.cli.visible import tell
-from smartcl.files.outputs import check_file
 from smartcl.memory import format_bytes
 from smartcl.paper.experiments.engines.local import LocalEngine, RunStep
 from smartcl.paper.experiments.run_spec import RunSpec
 from smartcl.paper.experiments.sweep import results_of
 from smartcl.paper.experiments.task_run import prepare_run, run
 from smartcl.paper.report.demo_figure import draw_comparison
+from smartcl.saving.atomic import check_file, write_file
 
 DATASET = "disjoint-mnist"
 METHODS = {"er": "plain replay", "smart": "SMART"}

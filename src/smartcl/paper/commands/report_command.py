@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from smartcl.atomic import write_file
+from smartcl.cli.screen import tell
 from smartcl.cli.usage import arguments_checked
-from smartcl.cli.visible import tell
-from smartcl.files.outputs import check_file, check_writable
 from smartcl.paper.report.html_page import write_report
 from smartcl.paper.report.loaded_runs import Runs
 from smartcl.paper.report.markdown_page import markdown_page
+from smartcl.saving.atomic import check_file, check_writable, write_file
 
 
 def report(results: Path, out: Path, benchmarks: Path, markdown: Path | None) -> None:

@@ -18,13 +18,13 @@ from smartcl.cli.one_line import say
 from smartcl.cli.screen import screen, side_screen
 from smartcl.cli.usage import arguments_checked, json_text
 from smartcl.errors import extra
-from smartcl.files.outputs import check_writable
 from smartcl.paper.datasets.dataset_registry import sources_here
 from smartcl.paper.experiments.catalogue import Artefact, artefact_data, find_artefacts, quick
 from smartcl.paper.experiments.results import ResultFolder
 from smartcl.paper.experiments.run_spec import RunSpec
 from smartcl.paper.experiments.sweep import missing
 from smartcl.paper.experiments.unseen_tables import FRESH_SEED
+from smartcl.saving.atomic import check_writable
 
 if TYPE_CHECKING:
     from smartcl.paper.experiments.engines.engine import Engine

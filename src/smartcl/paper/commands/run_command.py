@@ -7,17 +7,15 @@ from typing import Any
 
 from rich.table import Table
 
-from smartcl.cli.live_bars import bar_for, live_bars
-from smartcl.cli.screen import screen
+from smartcl.cli.screen import bar_for, live_bars, screen, tell
 from smartcl.cli.usage import arguments_checked, assignments, json_text, one_thread
-from smartcl.cli.visible import tell
-from smartcl.files.outputs import check_writable
 from smartcl.memory import format_bytes
 from smartcl.paper.datasets.dataset_registry import DATASETS
 from smartcl.paper.experiments.keywords import KeywordStudy
 from smartcl.paper.experiments.measures import SCORES, format_value
 from smartcl.paper.experiments.run_spec import RunSpec
 from smartcl.paper.experiments.task_run import prepare_run
+from smartcl.saving.atomic import check_writable
 
 #: More tasks than this are summed up.
 MANY_TASKS = 15

@@ -21,8 +21,8 @@ from typing import Protocol
 from urllib.error import URLError
 from urllib.request import urlopen
 
-from smartcl.atomic import write_file
 from smartcl.errors import UnavailableError
+from smartcl.saving.atomic import write_file
 
 CHUNK_NBYTES = 1 << 16
 

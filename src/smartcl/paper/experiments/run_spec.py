@@ -14,7 +14,7 @@ from smartcl.paper.datasets.dataset_registry import DATASETS, protocol_of
 from smartcl.paper.datasets.stream_suite import SUITE
 from smartcl.paper.peers.names import PEERS
 from smartcl.paper.scores.prequential import BATCH_ROWS
-from smartcl.references import saved_code
+from smartcl.saving.references import saved_code
 
 #: Parameters that are code of the user's own, or its name.
 CODE = ("network", "optimizer", "augment")

@@ -54,9 +54,22 @@ FASHION_CLASSES_TABLE = Table(
     "fashion-classes",
     "Fashion-MNIST, data that no setting was chosen on: ten classes, two at a time, all 60,000 images",
     "class-fashion",
-    ROWS,
+    (Row("adaptive", "adaptive"), *ROWS),
     ("300",),
     memory,
+    {},
+    seeds=BEYOND_SEEDS,
+)
+
+WRONG_CLOTHES = {f"300, {share}% uniform": {**memory("300"), "noise": f"uniform:0.{share // 10}"} for share in (40,)}
+
+WRONG_CLASSES_TABLE = Table(
+    "fashion-classes-wrong",
+    "Fashion-MNIST, ten classes, two at a time, all 60,000 images, wrong labels, by default",
+    "class-fashion",
+    (Row("adaptive", "adaptive"),),
+    tuple(WRONG_CLOTHES),
+    WRONG_CLOTHES.__getitem__,
     {},
     seeds=BEYOND_SEEDS,
 )

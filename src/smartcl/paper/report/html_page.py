@@ -9,7 +9,6 @@ from html import escape
 from importlib.resources import files
 from pathlib import Path
 
-from smartcl.atomic import write_file
 from smartcl.paper.experiments.catalogue import TABLES
 from smartcl.paper.report import palette
 from smartcl.paper.report.bytes_figure import against_bytes
@@ -27,6 +26,7 @@ from smartcl.paper.report.stream_grids import summary_grids
 from smartcl.paper.report.streams_figure import streams
 from smartcl.paper.report.svg import FONT, Drawing, marker, stroke_sample
 from smartcl.paper.report.table_grids import metric_grids, missing_grid
+from smartcl.saving.atomic import write_file
 
 #: Where ``make bench`` writes.
 BENCHMARKS = Path("benchmarks/results.json")

@@ -1,0 +1,1 @@
+"""Fuzzing under coverage: ``make fuzz``."""

@@ -1,0 +1,1 @@
+from smartcl.estimator.smart_classifier import SmartClassifier as SmartClassifier
