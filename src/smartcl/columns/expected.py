@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from smartcl.saved import Saved
+from smartcl.saving.saved import Saved
 
 Doubles = NDArray[np.float64]
 

@@ -42,10 +42,7 @@ def joined_encoders(parts: Sequence[Knowing]) -> RowEncoder:
             {
                 **states[0][2],
                 "rows": max(0, sum(times * state["rows"] for times, _, state in states)),
-                **{
-                    name: _mean([(share, state[name]) for _, share, state in states])
-                    for name in ("base", "late")
-                },
+                **{name: _mean([(share, state[name]) for _, share, state in states]) for name in ("base", "late")},
                 "expected": _expected([(times, state["expected"]) for times, _, state in states]),
                 "trends": max(states, key=lambda each: each[0] * each[2]["rows"])[2]["trends"],
                 "rates": {name: _rates(of("rates", name)) for name in first.rates},

@@ -390,9 +390,12 @@ class RowEncoder:
         """How much more often than expected each class came of late, for rows after this number of rows without labels.
 
         What the last labels say of the next rows they say less and less of those beyond a batch: it fades to nothing.
+        It is 0 only then, and before anything was learned.
         """
         far = np.maximum(0, after[:, None] - FRESH_ROWS).astype(np.float64)
-        found: Floats = (np.rint(self._late * LATE**far / GRAIN) * GRAIN).astype(np.float32)
+        faded = self._late * LATE**far
+        known = (np.abs(faded) >= GRAIN) | (far == 0) if self.rows else False
+        found: Floats = np.where(known, (np.floor(faded / GRAIN) + 0.5) * GRAIN, 0.0).astype(np.float32)
         return found
 
     def _leaving_out(self, trends: Trends) -> LeftOut:
@@ -598,6 +601,12 @@ class RowEncoder:
         widths = {column.name: len(column.features(rates, words)) for column in self.schema.used}
         return {name: np.arange(self._first[name], self._first[name] + n) for name, n in widths.items() if n}
 
+    @property
+    def momentary(self) -> Ints:
+        """The features that tell of the newest labels."""
+        first = int(self._late_at)
+        return np.arange(first, first + (0 if self.schema.sparse else self.schema.rates))
+
     def learned_features(self) -> Ints:
         """The features that hold what was learned of other rows: rates of names, words, late rows."""
         rates = [at + each for at in self._rate_at.values() for each in range(self.schema.rates)]
@@ -606,8 +615,7 @@ class RowEncoder:
             for column in self._texts
             for place in range(1, len(WordRates.feature_names("", self.schema.word_rates)))
         ]
-        late = [] if self.schema.sparse else [self._late_at + each for each in range(self.schema.rates)]
-        return np.array(sorted([*rates, *words, *late]), dtype=np.int64)
+        return np.array(sorted([*rates, *words, *self.momentary.tolist()]), dtype=np.int64)
 
     def fill_of(self, column: str) -> float:
         """What stands where a number is missing, in the units of its feature."""

@@ -174,7 +174,14 @@ class TableDoor(SavedEstimator):
         self.n_features_in_ = len(columns.schema.columns)
         if isinstance(X, TableRows):
             self.feature_names_in_ = np.array([column.name for column in columns.schema.columns], dtype=object)
-        spec = InputSpec(columns.schema.n_features, len(known), "float32", columns.schema.sparse, learned=True)
+        spec = InputSpec(
+            columns.schema.n_features,
+            len(known),
+            "float32",
+            columns.schema.sparse,
+            learned=True,
+            momentary=tuple(columns.momentary.tolist()),
+        )
         self._fitted = replace(self._begun(spec, known, given.classes is not None, rng), columns=columns)
         self._fitted.refuse_strangers(np.setdiff1d(labels, known))
         order = rng.permutation(len(labels)) if shuffled else np.arange(len(labels))
