@@ -126,6 +126,11 @@ OTHERWISE = {
     **{NUMBER: CODE, CODE: NUMBER, CLOCK: NUMBER, DATE: CATEGORY, TRUTH: CATEGORY, CATEGORY: TEXT, TEXT: CATEGORY},
     **{IGNORED: CATEGORY, INDEXED: IGNORED},
 }
+#: What is said of a column that only rises.
+LEFT_OUT = {
+    **dict.fromkeys((NUMBER, CODE), "; only rises or falls along the stream: left out while it does"),
+    DATE: "; only rises along the stream: its hour, weekday and season count once they have come twice",
+}
 
 
 def numbered(name: str, count: int) -> list[str]:
@@ -146,7 +151,7 @@ class ColumnSchema:
 
     >>> schema = ColumnSchema("spam", (Column("length", "number"), Column("sender", "category")))
     >>> schema.feature_names
-    ['length', 'sender: rate', 'rate of late', 'values missing']
+    ['length', 'sender: rate', 'rate of the last labels', 'values missing']
     """
 
     label: str
@@ -187,7 +192,7 @@ class ColumnSchema:
     def feature_names(self) -> list[str]:
         """Of the features before those by number."""
         names = [name for column in self.used for name in column.features(self.rates, self.word_rates)]
-        return names if self.sparse else [*names, *numbered("rate of late", self.rates), "values missing"]
+        return names if self.sparse else [*names, *numbered("rate of the last labels", self.rates), "values missing"]
 
     @property
     def n_features(self) -> int:
@@ -211,8 +216,8 @@ class ColumnSchema:
             {
                 "column": column.name,
                 "taken_for": column.kind,
-                "because": column.why,
-                "otherwise": OPTIONS[OTHERWISE[column.kind]],
+                "because": column.why + (LEFT_OUT[column.kind] if column.trend == RISES else ""),
+                "otherwise": OPTIONS[column.kind if column.trend == RISES else OTHERWISE[column.kind]],
             }
             for column in self.columns
         ]

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smartcl.columns.column_schema import Column, ColumnSchema
-from smartcl.columns.expected import Expected
 from smartcl.columns.name_rates import MOST_NAMES, WINDOW_ROWS
 from smartcl.columns.row_encoder import RowEncoder
 from smartcl.columns.word_rates import FIRST_SLOPE, NAMED_WORDS
@@ -42,8 +41,10 @@ def joined_encoders(parts: Sequence[Knowing]) -> RowEncoder:
             {
                 **states[0][2],
                 "rows": max(0, sum(times * state["rows"] for times, _, state in states)),
-                **{name: _mean([(share, state[name]) for _, share, state in states]) for name in ("base", "late")},
-                "expected": _expected([(times, state["expected"]) for times, _, state in states]),
+                **{
+                    name: _mean([(share, state[name]) for _, share, state in states])
+                    for name in ("base", "late", "whole")
+                },
                 "trends": max(states, key=lambda each: each[0] * each[2]["rows"])[2]["trends"],
                 "rates": {name: _rates(of("rates", name)) for name in first.rates},
                 "own": {name: _own(name, of("own", name)) for name in first.own},
@@ -80,13 +81,6 @@ def _mean(parts: Sequence[tuple[float, NDArray[Any]]]) -> NDArray[Any]:
     if not total:
         return parts[0][1]
     return np.asarray(sum(share / total * values for share, values in parts)).astype(parts[0][1].dtype)
-
-
-def _expected(parts: Sequence[tuple[int, Mapping[str, Any]]]) -> dict[str, Any]:
-    """Sums over rows, added, and the weights that follow."""
-    summed = {name: sum(times * state[name] for times, state in parts) for name in ("second", "products", "rows")}
-    weights = np.zeros_like(summed["products"])
-    return Expected(summed["second"], summed["products"], weights, max(0, summed["rows"])).solved().state_dict()
 
 
 def _rates(parts: Sequence[tuple[int, float, Mapping[str, Any]]]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import cos, nan, pi, sin
 from typing import Any
 
@@ -34,7 +34,6 @@ from smartcl.columns.column_schema import (
     Column,
     ColumnSchema,
 )
-from smartcl.columns.expected import MOST_FEATURES, Expected
 from smartcl.columns.hashing import NameBook
 from smartcl.columns.name_rates import GRAIN, NameRates, key_of
 from smartcl.columns.nested import flattened, plain
@@ -179,7 +178,7 @@ class RowEncoder:
     >>> found = encoder.encoded(rows)
     >>> encoder.learn(found, np.array([1, 0]))
     >>> dict(zip(schema.feature_names, encoder.encode(rows)[0].tolist()))
-    {'size': 1.0, 'shop: rate': 0.046875, 'rate of late': 0.0, 'values missing': 0.0}
+    {'size': 1.0, 'shop: rate': 0.046875, 'rate of the last labels': 0.001953125, 'values missing': 0.0}
     """
 
     def __init__(self, schema: ColumnSchema) -> None:
@@ -199,8 +198,8 @@ class RowEncoder:
         self._watched = np.flatnonzero([column.trend != ANY for column in self._numeric])
         self._trends = Trends.none(len(self._watched))
         self._left_out = self._leaving_out(self._trends)
+        self._whole = np.zeros(schema.rates, np.float32)
         self._lay_out()
-        self._expected = Expected.none(len(self._expected_from), schema.rates)
 
     def _lay_out(self) -> None:
         """Where everything stands in a row."""
@@ -224,13 +223,7 @@ class RowEncoder:
         self._places = {column.name: place for place, column in enumerate(numeric)}
         self._dates = [(place, self._first[c.name]) for place, c in enumerate(numeric) if c.kind == DATE]
         self._clocks = [(place, self._first[c.name]) for place, c in enumerate(numeric) if c.kind == CLOCK]
-        self._expected_from = self._told_by_all()
         self._plan: list[_Step] | None = None
-
-    def _told_by_all(self) -> Ints:
-        """The features that labels are expected from: none of single names, for their rates are there."""
-        own = {self._first[name] + place for name, each in self.own.items() for place in range(each.width)}
-        return np.array([place for place in range(self._late_at) if place not in own][:MOST_FEATURES], np.int64)
 
     def take_names(self, records: Records) -> None:
         """Give columns of their own to the names of the first rows."""
@@ -298,7 +291,7 @@ class RowEncoder:
         targets = self._targets(classes)
         residuals = targets - self._base
         if journal is not None:
-            for name in ("rows", "_base", "_late", "_expected", "_trends", "_left_out"):
+            for name in ("rows", "_base", "_late", "_whole", "_trends", "_left_out"):
                 journal.attribute(self, name)
         if len(self._watched):
             before, self._trends = self._trends, self._trends.after(rows.numbers)
@@ -314,12 +307,10 @@ class RowEncoder:
         self.rows += count
         share = np.float32(count / min(max(self.rows, count), max(BASE_ROWS, count)))
         self._base = self._base + share * (targets.mean(axis=0) - self._base)
-        if isinstance(rows.x, torch.Tensor):
-            features = rows.x.numpy()[:, self._expected_from]
-            weights = LATE ** np.arange(count - 1, -1, -1) * (1 - LATE)
-            beyond = targets - self._expected.of(features) if self.rows > count else np.zeros_like(targets)
-            self._late = (LATE**count * self._late + weights @ beyond).astype(np.float32)
-            self._expected = self._expected.after(features, targets)
+        weights = (LATE ** np.arange(count - 1, -1, -1)).astype(np.float32) * np.float32(1 - LATE)
+        begun = self._late if self.rows > count else targets.mean(axis=0)
+        self._late = (np.float32(LATE**count) * begun + weights @ targets).astype(np.float32)
+        self._whole = self._whole + np.float32(count / self.rows) * (targets.mean(axis=0) - self._whole)
 
     def encoded_from(self, saved: Saved, x: Rows) -> EncodedRows:
         """EncodedRows rows as they were saved, with these features, or a ``StateError``."""
@@ -373,8 +364,7 @@ class RowEncoder:
     @property
     def nbytes(self) -> int:
         """Of all that is known of names and words."""
-        known = sum(each.nbytes for kept in (self.rates, self.own, self.words) for each in kept.values())
-        return known + self._expected.nbytes
+        return sum(each.nbytes for kept in (self.rates, self.own, self.words) for each in kept.values())
 
     def copy(self) -> RowEncoder:
         """One that can be changed by itself."""
@@ -387,15 +377,15 @@ class RowEncoder:
         return made
 
     def late(self, after: Ints) -> Floats:
-        """How much more often than expected each class came of late, for rows after this number of rows without labels.
+        """How much more often than in all rows each class came lately, after this number of rows without labels.
 
         What the last labels say of the next rows they say less and less of those beyond a batch: it fades to nothing.
         It is 0 only then, and before anything was learned.
         """
         far = np.maximum(0, after[:, None] - FRESH_ROWS).astype(np.float64)
-        faded = self._late * LATE**far
+        faded = (self._late - self._whole) * LATE**far
         known = (np.abs(faded) >= GRAIN) | (far == 0) if self.rows else False
-        found: Floats = np.where(known, (np.floor(faded / GRAIN) + 0.5) * GRAIN, 0.0).astype(np.float32)
+        found: Floats = np.where(known, (np.floor(np.round(faded / GRAIN, 3)) + 0.5) * GRAIN, 0.0).astype(np.float32)
         return found
 
     def _leaving_out(self, trends: Trends) -> LeftOut:
@@ -413,6 +403,14 @@ class RowEncoder:
     def trend_of(self, column: Column) -> str:
         """What is done about the column as things are now."""
         return column.trend if column.trend == ANY else RISES if column.name in self._left_out.names else WATCHED
+
+    @property
+    def taken(self) -> list[dict[str, str]]:
+        """What each column was taken for, and whether it is left out now because it only rises."""
+        return replace(self.schema, columns=tuple(map(self._as_now, self.schema.columns))).taken
+
+    def _as_now(self, column: Column) -> Column:
+        return replace(column, trend=self.trend_of(column))
 
     @property
     def only_rising(self) -> list[str]:
@@ -636,8 +634,7 @@ class RowEncoder:
     def state_dict(self) -> dict[str, Any]:
         return {
             "rows": self.rows,
-            **{"base": self._base, "late": self._late},
-            "expected": self._expected.state_dict(),
+            **{"base": self._base, "late": self._late, "whole": self._whole},
             "trends": self._trends.state_dict(),
             "rates": {name: each.state_dict() for name, each in self.rates.items()},
             "own": {name: each.state_dict() for name, each in self.own.items()},
@@ -648,12 +645,11 @@ class RowEncoder:
     def load_state_dict(self, saved: Saved) -> None:
         """Go on as the encoder that gave this state, or raise a ``StateError``."""
         self.rows = saved.whole("rows", 0, 2**62)
-        for name, least in (("base", 0.0), ("late", -1.001)):
+        for name in ("base", "late", "whole"):
             rate = np.array(saved.array(name, (self.schema.rates,), "float32"))
-            if not ((rate >= least) & (rate <= 1.001)).all():
-                saved.refuse(name, f"must be from {round(least)} to 1")
+            if not ((rate >= 0) & (rate <= 1.001)).all():
+                saved.refuse(name, "must be from 0 to 1")
             vars(self)[f"_{name}"] = rate
-        self._expected = self._expected.loaded(saved.part("expected"))
         self._trends = self._trends.loaded(saved.part("trends"))
         self._left_out = self._leaving_out(self._trends)
         for part, kept in (("rates", self.rates), ("own", self.own), ("words", self.words)):
