@@ -61,6 +61,11 @@ class Column:
         return READERS[self.kind][self.style]
 
     @property
+    def constant(self) -> bool:
+        """Whether the first rows had one value only."""
+        return "; always " in self.why
+
+    @property
     def rated(self) -> bool:
         """Whether rates of its names are kept."""
         return self.kind in (CODE, CATEGORY)
@@ -216,7 +221,7 @@ class ColumnSchema:
             {
                 "column": column.name,
                 "taken_for": column.kind,
-                "because": column.why + (LEFT_OUT[column.kind] if column.trend == RISES else ""),
+                "because": column.why + (LEFT_OUT[column.kind] if column.trend == RISES and not column.constant else ""),
                 "otherwise": OPTIONS[column.kind if column.trend == RISES else OTHERWISE[column.kind]],
             }
             for column in self.columns
