@@ -221,7 +221,8 @@ class ColumnSchema:
             {
                 "column": column.name,
                 "taken_for": column.kind,
-                "because": column.why + (LEFT_OUT[column.kind] if column.trend == RISES and not column.constant else ""),
+                "because": column.why
+                + (LEFT_OUT[column.kind] if column.trend == RISES and not column.constant else ""),
                 "otherwise": OPTIONS[column.kind if column.trend == RISES else OTHERWISE[column.kind]],
             }
             for column in self.columns
