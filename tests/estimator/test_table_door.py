@@ -248,3 +248,68 @@ def test_a_table_without_rows_is_answered_with_none() -> None:
     model = SmartClassifier("20kB", **QUICK).partial_fit(rows, ["x", "y"] * 30)
     assert model.predict([]).tolist() == []
     assert model.predict_proba([]).shape == (0, 2)
+
+
+BAD_FIRST: list[tuple[Any, Any, str]] = [
+    ({"a": 1}, None, "y must hold a label"),
+    ({"a": 1}, float("nan"), "y must hold a label|contains NaN"),
+    ({"a": 1}, [1], "y must be the label of the row"),
+    ({"a": 1}, "x\0", "character NUL"),
+    ({"a": 1}, 0.5, "label type"),
+    ({"a": 1}, 3, "y must hold text, as before"),
+    ({1: 2, "1": 3}, "x", "two values for one column"),
+    ([1, 2], "x", "x must be a row as a dict"),
+    (None, "x", "x must be a row as a dict"),
+]
+
+
+@pytest.mark.parametrize("begun", [False, True])
+@pytest.mark.parametrize(("row", "label", "message"), BAD_FIRST)
+def test_a_row_that_cannot_be_learned_keeps_no_other_from_it(row: Any, label: Any, message: str, begun: bool) -> None:
+    model = SmartClassifier("8kB", **QUICK)
+    for number in range(60 if begun else 1):
+        model.learn_one({"a": number % 7, "b": "pq"[number % 2]}, "xy"[number % 3 % 2])
+    if begun and message.startswith("two"):
+        return  # a column by another key is a stranger then
+    with pytest.raises(ValueError, match=message):
+        model.learn_one(row, label)
+    for number in range(60):
+        model.learn_one({"a": number % 7, "b": "pq"[number % 2]}, "xy"[number % 3 % 2])
+    model.flush()
+    assert model.classes_.tolist() == ["x", "y"]
+    assert model.learner_.counts.total == (120 if begun else 61)
+
+
+def test_a_label_that_is_missing_becomes_no_class_whatever_holds_it() -> None:
+    rows, arrays = [{"a": n % 7, "b": "pq"[n % 2]} for n in range(60)], np.arange(120.0).reshape(60, 2)
+    for labels in (["x", float("nan")] * 30, ["x", None] * 30, np.array(["x", np.nan] * 30, dtype=object)):
+        for given in (rows, arrays):
+            with pytest.raises(ValueError, match=r"y must hold a label for each row, got (nan|None) in row 1"):
+                SmartClassifier("8kB", **QUICK).partial_fit(given, labels)
+
+
+def test_frames_that_are_lazy_or_hold_nothing() -> None:
+    import pandas as pd
+    import polars as pl
+
+    rows = {"a": [n % 7 for n in range(60)], "b": ["p", "q"] * 30}
+    labels = ["x", "y", "y"] * 20
+    lazy = SmartClassifier("8kB", **QUICK).partial_fit(pl.LazyFrame(rows), labels)
+    assert lazy.partial_fit(pl.LazyFrame(rows), labels).predict(pl.LazyFrame(rows)).shape == (60,)
+    for empty, what in (
+        (pd.DataFrame({"a": [], "b": []}), "0 sample"),
+        (pd.DataFrame(index=range(60)), "at least one column"),
+    ):
+        with pytest.raises(ValueError, match=what):
+            SmartClassifier("8kB", **QUICK).partial_fit(empty, labels[: len(empty)])
+    with pytest.raises(ValueError, match="X and y must hold numbers that fit a float"):
+        SmartClassifier("8kB", **QUICK).partial_fit(np.array([[10**400, 1]] * 60, dtype=object), labels)
+
+
+def test_a_table_model_with_ids_learns_and_forgets_single_rows() -> None:
+    rows = [{"nr": f"n{n}", "size": n % 7, "y": "ab"[n % 2]} for n in range(60)]
+    model = train_stream(rows, "y", id="nr", memory="20kB", **QUICK)
+    model.learn_one({"nr": "single", "size": 3}, "a")
+    with pytest.raises(ValueError, match="character NUL"):
+        model.learn_one({"nr": "other", "size": 3}, "a\0")
+    assert model.forget(["single", "other"]) == 1

@@ -184,7 +184,7 @@ def test_tables_are_merged_and_taken_apart(here, parts, tmp_path):
         merge([whole, whole.classifier])
 
 
-def test_columns_that_are_others_are_refused(parts):
+def test_a_column_that_one_model_ignored_is_missing_in_its_rows(parts):
     one, two = (
         shards.begun(
             shards.FileSource((parts[k],)),
@@ -194,8 +194,10 @@ def test_columns_that_are_others_are_refused(parts):
         )
         for k, kind in enumerate(("number", "ignored"))
     )
-    with pytest.raises(ValueError, match=r"the column 'a' has another fill|the column 'b' has another kind"):
-        merge([one, two])
+    whole = merge([one, two])
+    assert [column.name for column in whole.schema.used if column.missing] == ["b"]
+    assert whole.progress.rows == one.progress.rows + two.progress.rows
+    assert len(whole.predict([{"a": 1.0, "b": 1.0, "city": "LA"}, {"a": 1.0, "city": "LA"}])) == 2
 
 
 def test_work_is_shared_out_evenly():

@@ -6,6 +6,7 @@ import errno
 import json
 import os
 import random
+import time
 from pathlib import Path
 from typing import Any
 
@@ -236,6 +237,30 @@ def test_it_goes_back_to_a_saved_version_and_stays_there(tmp_path: Path) -> None
         assert np.array_equal(chances(served), expected)
 
 
+def test_it_goes_back_to_the_model_that_was_trained(tmp_path: Path) -> None:
+    given = [({**row, "label": label}, label) for row, label in ROWS[:100]]
+    settings: dict[str, Any] = {"method": "er", "hidden": (8,), "iterations": 1, "random_state": 0}
+    trained = train_stream(given, "label", out=tmp_path / "model", memory="20kB", **settings)
+    with one_model(tmp_path / "model") as served:
+        first = chances(served)
+        assert served.versions.there() == [trained.progress.rows]
+        learn(served, items(ROWS[100:200], "r"))
+        assert not np.array_equal(chances(served), first)
+        served.call(lambda: served.go_back(100)).result(10)  # type: ignore[attr-defined]
+        assert np.array_equal(chances(served), first)
+        again = learn(served, items(ROWS[100:200], "r"))
+        assert (again.rows, again.repeated) == (100, 0)
+
+
+def test_a_label_that_comes_too_late_is_told_so(tmp_path: Path) -> None:
+    with one_model(tmp_path / "model", Limits(pending_seconds=1)) as served:
+        learn(served, items(ROWS[:40]))
+        served.predict([Item(ROWS[0][0], None, "late")])
+        time.sleep(1.1)
+        accepted = learn(served, [Item(None, "yes", "late")])
+        assert (accepted.rows, accepted.unknown, served.pending.expired) == (0, ["late"], 1)
+
+
 def test_a_shadow_takes_over_when_it_is_better(tmp_path: Path) -> None:
     turned = [(row, "no" if label == "yes" else "yes") for row, label in ROWS]
     with one_model(tmp_path / "model") as served:
@@ -283,3 +308,21 @@ def test_what_the_journal_holds_is_json_for_people_too(tmp_path: Path) -> None:
         entry = next(served.journal.entries())
         request, rows = json.loads(entry.text)
         assert (request, len(rows), rows[0]) == (None, 20, [ROWS[0][0], ROWS[0][1], "a0", None])
+
+
+def test_rows_that_cannot_be_learned_keep_no_others_from_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with one_model(tmp_path / "model") as served:
+        learn(served, items(ROWS[:60]))
+        assert served.model is not None
+        taught = served.model.classifier._taught
+
+        def fails(rows: Any, given: Any) -> Any:
+            if "boom" in given.y:
+                raise RuntimeError("a defect")
+            return taught(rows, given)
+
+        monkeypatch.setattr(served.model.classifier, "_taught", fails)
+        learn(served, [Item(ROWS[60][0], "boom")])
+        learn(served, items(ROWS[61:71]))
+        assert (served.counts.failed, served.counts.learned) == (1, 70)
+        assert served.version == 70

@@ -1,4 +1,4 @@
-"""What the columns of a table are and which features they become: declared once, readable, and a user's to change."""
+"""Schema of a table's columns: what they are and which features they become; readable, and a user's to change."""
 
 from __future__ import annotations
 

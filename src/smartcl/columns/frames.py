@@ -23,6 +23,11 @@ def is_frame(table: Any) -> bool:
     return any(hasattr(table, name) for name in names) and not isinstance(table, np.ndarray)
 
 
+def is_lazy(table: Any) -> bool:
+    """Whether this is a lazy frame of Polars, whose rows must be collected first."""
+    return hasattr(table, "collect_schema") and not hasattr(table, "iter_slices")
+
+
 def all_records(table: Any, wanted: Wanted | None) -> Records:
     """All rows of a table at once; ``wanted`` as readers are asked."""
     parts: list[Records] = [parse(wanted) for _, parse in pieces_of(table)]
@@ -46,7 +51,7 @@ def columns_of_frame(table: Any) -> list[Any]:
 
 def pieces_of(table: Any) -> Iterator[tuple[int, Any]]:
     """Pieces of a table: how many rows, and how they are read."""
-    if hasattr(table, "collect") and not hasattr(table, "iter_slices"):  # Polars' lazy frame
+    if is_lazy(table):
         table = table.collect()
     if hasattr(table, "iter_slices"):
         for part in table.iter_slices(BLOCK_ROWS):

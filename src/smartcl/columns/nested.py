@@ -27,6 +27,12 @@ def columns_of(rows: list[dict[str, Any]], wanted: Wanted | None) -> dict[str, l
     return {name: [row.get(name) for row in rows] for name in there}
 
 
+def check_record(row: Any) -> None:
+    """Refuse what is no record."""
+    if not isinstance(row, Mapping):
+        raise ValueError(f"x must be a row as a dict of its columns, got {type(row).__name__}")
+
+
 def flattened(row: Mapping[Any, Any], depth: int = DEEPEST) -> dict[str, Any]:
     """The values of an object and of those inside it.
 

@@ -1,4 +1,4 @@
-"""What kind of column is it, and why? Told from the first rows of a stream."""
+"""Recognition of columns: the kind of each, and why, from the first rows of a stream."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from smartcl.columns.column_schema import AS_NUMBERS, Column
 from smartcl.columns.row_encoder import RowEncoder
 from smartcl.data.batch import Ints, Rows, row_pieces
 
-#: So many rows are made dense at a time.
+#: Rows that are made dense at a time.
 PIECE_ROWS = 2048
 
 

@@ -36,7 +36,7 @@ from smartcl.columns.column_schema import (
 )
 from smartcl.columns.hashing import NameBook
 from smartcl.columns.name_rates import GRAIN, NameRates, key_of
-from smartcl.columns.nested import flattened, plain
+from smartcl.columns.nested import check_record, flattened, plain
 from smartcl.columns.own_names import OwnNames
 from smartcl.columns.recognise import listed
 from smartcl.columns.records import Records
@@ -335,6 +335,7 @@ class RowEncoder:
 
     def row(self, record: Mapping[Any, Any]) -> EncodedRows:
         """One record as ``encoded(parse(...))`` makes it, a short way."""
+        check_record(record)
         if any(isinstance(value, Mapping) for value in record.values()):
             record = flattened(record)
         if self._plan is None:
@@ -349,6 +350,10 @@ class RowEncoder:
         made = torch.from_numpy(np.array([out], dtype=np.float32))
         numbers = np.array([[state.numbers[place] for place in self._watched.tolist()]])
         return EncodedRows(made, state.keys, state.names, state.words, numbers)
+
+    def id_of(self, record: Mapping[Any, Any]) -> Any:
+        """The id of one record, as ``parse`` gives it; None where rows have none."""
+        return None if self.schema.id is None else _id_given(flattened(record).get(self.schema.id))
 
     def name(self, feature: int) -> str:
         """What a feature is called."""

@@ -37,15 +37,16 @@ class Batch:
     weight: torch.Tensor | None = None
 
     def __post_init__(self) -> None:
-        if self.y.ndim != 1 or len(self.y) != self.x.shape[0]:
+        count = self.y.shape[0] if self.y.ndim == 1 else -1
+        if count != self.x.shape[0]:
             raise ValueError(f"y must be one label per row: x has {self.x.shape[0]} rows, y {tuple(self.y.shape)}")
-        if self.ids is not None and len(self.ids) != len(self.y):
+        if self.ids is not None and len(self.ids) != count:
             raise ValueError(f"ids must be one per row: {len(self.y)} rows, {len(self.ids)} ids")
         if self.weight is not None and self.weight.shape != self.y.shape:
             raise ValueError(f"weight must be one per row: {len(self.y)} rows, shape {tuple(self.weight.shape)}")
 
     def __len__(self) -> int:
-        return len(self.y)
+        return self.y.shape[0]
 
     @property
     def n_features(self) -> int:

@@ -1,4 +1,4 @@
-"""What learning has made of an estimator, as one value: a learner, the labels it knows, and how it was built.
+"""State of a fitted estimator as one value: its learner, the labels it knows, and how it was built.
 
 It is replaced as a whole, and saved and loaded as a whole: a folder, a pickle and a deep copy hold the same.
 """
@@ -20,7 +20,8 @@ from smartcl.columns.column_schema import ColumnSchema
 from smartcl.columns.gaps import FIRST_ROWS, Gaps, means
 from smartcl.columns.renewal import Renewal
 from smartcl.columns.row_encoder import RowEncoder
-from smartcl.data.batch import Rows
+from smartcl.columns.values import is_missing
+from smartcl.data.batch import Ints, Rows
 from smartcl.data.spec import InputSpec
 from smartcl.estimator.encoding import Encoding
 from smartcl.learners.factory import Factory, Method
@@ -72,7 +73,7 @@ class Built:
         return {**method_of(self.method).parameters, **self.parameters}
 
     def check_same(self, asked: Built) -> None:
-        """Refuse to go on with a learner that is not what is asked for now."""
+        """Refuse to go on with a learner whose settings are not those asked for now."""
         mine, theirs = ({"method": b.method, "memory": b.memory, **b.settings} for b in (self, asked))
         for name in (*mine, *theirs):
             before, now = mine.get(name), theirs.get(name)
@@ -182,7 +183,7 @@ class Fitted:
             raise ValueError(f"y contains labels outside classes: {shown(strangers.tolist())} not in {shown(known)}")
 
     def relearned(self, batch_size: int, seed: int) -> Fitted:
-        """A learner that has seen nothing but what the memory holds; what it was told it is told again.
+        """A learner that has seen nothing but what the memory holds; weights of classes are set again.
 
         Classes of which no sample is left go, unless they were given as all there will ever be. Rows are what they
         would be, encoded by what is known of the stored ones alone.
@@ -197,7 +198,7 @@ class Fitted:
         again, changed = self._encoded_anew(self._held_rows())
         relearn(learner, memory, batch_size, left, changed)
         account = Account.knowing(learner.counts.widened(len(left)).seen)
-        return replace(again, learner=learner, names=self.names[left], built=built, account=account)
+        return replace(again, learner=learner, names=_as_short(self.names[left]), built=built, account=account)
 
     def _held_rows(self) -> Rows:
         """All rows that are stored, and those that wait to be."""
@@ -289,16 +290,22 @@ class Fitted:
         return cls(learner, names, fixed, built, companions, encoding, columns, gaps, account=account)
 
 
-def check_endings(labels: Any) -> None:
-    """Refuse texts that end in the character NUL: NumPy drops it, and two classes would become one.
+def check_labels(labels: Any) -> None:
+    """Refuse what NumPy would make another label of: nothing among texts, and texts that end in the character NUL.
 
-    >>> check_endings(["a", "a\\0"])
+    >>> check_labels(["a", None])
+    Traceback (most recent call last):
+    ValueError: y must hold a label for each row, got None in row 1
+    >>> check_labels(["a", "a\\0"])
     Traceback (most recent call last):
     ValueError: y must hold texts that do not end in the character NUL, got 'a\\x00'
     """
-    if getattr(getattr(labels, "dtype", None), "kind", "O") != "O":
-        return  # numbers, or texts of NumPy's, of which nobody knows any more
+    if labels is None or getattr(getattr(labels, "dtype", None), "kind", "O") != "O":
+        return  # numbers, or NumPy's texts: how they ended cannot be known any more
     held = np.ravel(np.asarray(labels, dtype=object))
+    gone = next((row for row, label in enumerate(held) if not isinstance(label, str) and is_missing(label)), None)
+    if gone is not None:
+        raise ValueError(f"y must hold a label for each row, got {shown(held[gone])} in row {gone}")
     odd = next((label for label in held if isinstance(label, str) and label.endswith("\0")), None)
     if odd is not None:
         raise ValueError(f"y must hold texts that do not end in the character NUL, got {shown(odd)}")
@@ -323,6 +330,11 @@ def check_family(labels: Labels, known: Labels, what: str) -> None:
     if FAMILIES[labels.dtype.kind] != FAMILIES[known.dtype.kind]:
         wanted, got = FAMILIES[known.dtype.kind], FAMILIES[labels.dtype.kind]
         raise ValueError(f"y must hold {wanted}, as {what}, got {got}: {shown(labels[0])}")
+
+
+def _as_short(names: Labels) -> Labels:
+    """Texts in a type as wide as the longest of them: a wider one tells of a text that is gone."""
+    return np.array(names.tolist()) if names.dtype.kind == "U" and len(names) else names
 
 
 def positions(classes: Labels, labels: Labels) -> NDArray[np.int64]:
@@ -375,3 +387,28 @@ def _saved_labels(saved: Saved) -> Labels:
     if names.dtype.kind == "f" and not np.isfinite(names).all():
         saved.refuse("classes", "must be finite")
     return names
+
+
+def counted(account: Account, learner: StreamLearner, y: Ints | None = None) -> Account:
+    """The account with the batch that was just learned, ``y`` if the learner does not say; each row counts once.
+
+    Rows that were counted when they came, because their answers were given before, are not counted again.
+    """
+    said = learner.said_before
+    if said is None:
+        return account if y is None else account.after(y, None)
+    left = learner.counts.total - int(account.known.sum())
+    if left <= 0:
+        return account
+    some = slice(max(0, len(said.y) - left), None)
+    probabilities = None if said.probabilities is None else widened(said.probabilities[some], len(account.known))
+    return account.after(said.y[some], probabilities, in_turn=said.in_turn)
+
+
+def widened(probabilities: NDArray[np.float64], classes: int) -> NDArray[np.float64]:
+    """Probabilities with columns for classes that were not known when they were given.
+
+    >>> widened(np.array([[0.5, 0.5]]), 3)
+    array([[0.5, 0.5, 0. ]])
+    """
+    return np.pad(probabilities, ((0, 0), (0, classes - probabilities.shape[1])))

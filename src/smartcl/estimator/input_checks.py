@@ -1,4 +1,4 @@
-"""What is passed to an estimator, as what it needs: rows, plain arguments, or one line that says what is wrong."""
+"""Checks of what is passed to an estimator: rows, arguments, weights; what is wrong becomes one line."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from smartcl.saving.references import Code, names_in, saved_code
 from smartcl.saving.saved import Saved
 from smartcl.settings import SETTINGS, OwnMember, as_given, plain, setting, shown
 
-#: An error is cut to so many characters: scikit-learn shows the arrays it was given.
+#: Characters an error is cut to: scikit-learn shows the arrays it was given.
 LONGEST_MESSAGE = 380
 
 #: Weights beyond these, in products and sums, would leave single precision.
@@ -38,8 +38,10 @@ def one_line() -> Iterator[None]:
     """Inside, input that cannot be is a ``ValueError``, or a ``TypeError`` if it was one, of one line to be read."""
     try:
         yield
-    except (ValueError, OverflowError) as error:
+    except ValueError as error:
         raise ValueError(_shortened(error)) from None
+    except OverflowError as error:
+        raise ValueError(f"X and y must hold numbers that fit a float: {_shortened(error)}") from None
     except TypeError as error:
         short = _shortened(error)
         if short == str(error):
@@ -54,14 +56,14 @@ def _shortened(error: Exception) -> str:
 
 
 def as_array(values: Any) -> Any:
-    """Tensors as arrays, whatever else as it is."""
+    """Tensors as arrays; other values unchanged."""
     return values.detach().cpu().numpy() if isinstance(values, torch.Tensor) else values
 
 
 class Said(NamedTuple):
     """What was answered to some rows before they were learned; ``guesses`` are the simplest rules' of that time.
 
-    There are no probabilities where nobody could answer yet.
+    There are no probabilities where the model could not answer yet.
     """
 
     probabilities: NDArray[np.float64] | None
@@ -119,7 +121,7 @@ def check_batch_size(size: Any) -> int:
 
 
 def check_verbose(verbose: Any) -> None:
-    """Refuse what does not say how much is to be told: 0 is nothing."""
+    """Refuse a ``verbose`` that is no level of messages: 0 is none."""
     level = plain(verbose)
     if not isinstance(level, int) or level < 0:
         raise ValueError(f"verbose must be a whole number >= 0, got {shown(verbose)}")

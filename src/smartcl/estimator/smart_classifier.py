@@ -1,4 +1,4 @@
-"""The scikit-learn front door."""
+"""``SmartClassifier``: a classifier with the interface of scikit-learn."""
 
 from __future__ import annotations
 
@@ -22,9 +22,19 @@ from smartcl.columns.gaps import gaps_of
 from smartcl.columns.row_encoder import FeatureNames
 from smartcl.data.batch import Batch, Ints, Rows
 from smartcl.data.spec import InputSpec
-from smartcl.estimator.counted_batches import counted, widened
 from smartcl.estimator.encoding import Encode, Encoding, encoded
-from smartcl.estimator.fitted import Built, Fitted, Labels, Taken, check_endings, check_family, labels_of, positions
+from smartcl.estimator.fitted import (
+    Built,
+    Fitted,
+    Labels,
+    Taken,
+    check_family,
+    check_labels,
+    counted,
+    labels_of,
+    positions,
+    widened,
+)
 from smartcl.estimator.input_checks import (
     Given,
     Said,
@@ -52,7 +62,7 @@ from smartcl.learners.forgetting import forget_samples
 from smartcl.learners.ids import ids_of, kept_ids
 from smartcl.learners.influence import influences
 from smartcl.learners.methods import USUAL_METHOD, registered_name
-from smartcl.learners.state_size import StateSize
+from smartcl.learners.size import StateSize
 from smartcl.learners.stream_learner import StreamLearner
 from smartcl.memory.schematic_memory import SchematicMemory
 from smartcl.network.torch_optim import MakeOptimizer
@@ -262,7 +272,7 @@ class SmartClassifier(ClassifierMixin, TableDoor):  # type: ignore[misc]
 
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """The accuracy of ``predict`` on rows whose labels are known."""
-        from sklearn.metrics import accuracy_score  # late, as in scikit-learn: who only learns does not wait for it
+        from sklearn.metrics import accuracy_score  # imported late, as in scikit-learn: learning alone does not need it
 
         predicted = self.predict(X)
         with one_line():
@@ -275,7 +285,7 @@ class SmartClassifier(ClassifierMixin, TableDoor):  # type: ignore[misc]
 
     @property
     def scores_(self) -> NamedScores:
-        """How good the answers were that the default learner gave to each batch before it learned it.
+        """Scores of the answers that the default learner gave to each batch before it learned it.
 
         Accuracy beside that of always saying the commonest label and of repeating the last one, and what else a stream
         is scored by; overall, in the last tenth, by class and over time. Other methods are not asked, for most of them
@@ -317,19 +327,19 @@ class SmartClassifier(ClassifierMixin, TableDoor):  # type: ignore[misc]
         return found / found.sum() if found.any() else found
 
     def begin_scores(self) -> None:
-        """Begin ``scores_`` anew: for a stream of another kind, or for rows that the model is to be tested on."""
+        """Reset ``scores_``, for a stream of another kind or for rows that the model is to be tested on."""
         check_is_fitted(self)
         with self._one_at_a_time():
             self._fitted = replace(self._fitted, account=self._fitted.account.anew())
 
     @property
     def learner_(self) -> StreamLearner:
-        """What learns: its memory, its network, its doubt."""
+        """The learner, with its memory and its networks or members."""
         return self._known("learner_").learner
 
     @property
     def memory_(self) -> SchematicMemory:
-        """What is remembered, and what it costs; ``export()`` shows the samples themselves."""
+        """The memory: its samples and their bytes; ``export()`` gives the samples themselves."""
         fitted = self._known("memory_")
         return fitted.learner.memory.named(fitted.names, self._feature_names(fitted))
 
@@ -368,7 +378,7 @@ class SmartClassifier(ClassifierMixin, TableDoor):  # type: ignore[misc]
         feature_names: list[str],
         companions: Mapping[str, Any],
     ) -> SmartClassifier:
-        """An estimator that goes on with a learner that has been learning by itself."""
+        """An estimator made of a learner that has learned without one."""
         own = own_settings(cls().get_params())
         given = {name: value for name, value in built.parameters.items() if name in own}
         others = {name: value for name, value in built.parameters.items() if name not in own}
@@ -381,7 +391,7 @@ class SmartClassifier(ClassifierMixin, TableDoor):  # type: ignore[misc]
     def _begin(self, X: Any, given: Given) -> None:
         draft, taken = self._drafted(X, given.y)
         weight = sample_weight_asked(given.sample_weight, len(taken.labels))
-        check_endings(given.classes)
+        check_labels(given.classes)
         known = np.unique(taken.labels if given.classes is None else labels_of(np.asarray(given.classes)))
         check_family(taken.labels, known, "classes do")
         draft._fitted = self._new(taken, known, check_random_state(self.random_state), given.classes is not None)
@@ -463,12 +473,13 @@ class SmartClassifier(ClassifierMixin, TableDoor):  # type: ignore[misc]
 
     def _probabilities(self, X: Any) -> tuple[NDArray[np.float64], Labels]:
         """Probabilities, and the label of each column."""
+        door, fitted = self._door, self.__dict__.get("_fitted")
+        if door is not None and door.fitted is fitted and door.fitted.columns is None:
+            rows = door.rows(X)
+            if rows is not None:
+                return self._answers(rows)
         check_is_fitted(self)
-        if self._takes_table(X):
-            return self._answers(self._encoded_table(X).x)
-        door = self._door
-        rows = None if door is None or door.fitted is not self._fitted else door.rows(X)
-        return self._answers(self._rows_given(X) if rows is None else rows)
+        return self._answers(self._encoded_table(X).x if self._takes_table(X) else self._rows_given(X))
 
     def _rows_given(self, X: Any) -> Rows:
         """Rows of numbers to predict, checked."""
@@ -480,12 +491,12 @@ class SmartClassifier(ClassifierMixin, TableDoor):  # type: ignore[misc]
 
     def _answers(self, rows: Rows) -> tuple[NDArray[np.float64], Labels]:
         """Probabilities of rows as the learner takes them, and the label of each column."""
-        raw = self._fitted.learner.predict_proba(rows).double()
-        names = self._fitted.names[: raw.shape[1]]  # asked for after the answer: never fewer than its columns
-        return (raw / raw.sum(dim=1, keepdim=True)).numpy(), names
+        found = self._fitted.learner.predict_proba(rows).numpy().astype(np.float64)
+        found /= found.sum(axis=1, keepdims=True)
+        return found, self._fitted.names[: found.shape[1]]  # asked for after the answer: never fewer than its columns
 
     def _drafted(self, X: Any, y: ArrayLike) -> tuple[SmartClassifier, Taken]:
-        """A model that will take this one's place, which stays as it is until then; what it is to learn."""
+        """A model to replace this one once it has learned, and the rows that it is to learn."""
         draft = object.__new__(type(self))
         draft.__dict__.update(self.__dict__)
         encoding = None if self.encoder is None else Encoding.of(self.encoder, X)
@@ -496,7 +507,7 @@ class SmartClassifier(ClassifierMixin, TableDoor):  # type: ignore[misc]
         check_verbose(self.verbose)
         with one_line():
             flat, shape = flat_rows(encoded(encoding, self.encoder, X))
-            check_endings(y)
+            check_labels(y)
             checked = {"accept_sparse": "csr", "reset": reset, "ensure_all_finite": self._may_miss}
             flat, y = validate_data(model, flat, as_array(y), **checked)
             check_classification_targets(y)
@@ -507,7 +518,7 @@ class SmartClassifier(ClassifierMixin, TableDoor):  # type: ignore[misc]
 
     @property
     def _may_miss(self) -> bool | str:
-        """What scikit-learn's check asks of values: of an encoder's vectors none is missing."""
+        """The argument of scikit-learn's check for missing values: an encoder's vectors have none."""
         return "allow-nan" if self.encoder is None else True
 
     def _new(self, taken: Taken, classes: Labels, rng: np.random.RandomState, fixed: bool) -> Fitted:
@@ -530,7 +541,7 @@ class SmartClassifier(ClassifierMixin, TableDoor):  # type: ignore[misc]
         return [*names, *(f"{names[column]} is missing" for column in fitted.gaps.says)]
 
     def _asked(self, spec: InputSpec) -> Built:
-        """What a learner would be made from now."""
+        """The settings that a learner would be made from now."""
         arguments = self.get_params(deep=False)
         return Built.of(method_asked(arguments), self.memory, parameters_asked(arguments), spec)
 

@@ -1,11 +1,11 @@
-"""Tables at the estimator's door: columns of any kind are recognised, encoded and learned, batch after batch.
+"""Tables for the estimator: columns of any kind are recognised, encoded and learned, batch after batch.
 
 A table is a frame of pandas, Polars or PyArrow, or a list of dicts. The first one says what the columns are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sized
 from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
@@ -21,16 +21,15 @@ from smartcl.account.account import Account
 from smartcl.columns.change_log import ChangeLog
 from smartcl.columns.column_schema import NUMBER, TRUTH
 from smartcl.columns.determines import leaks, warn_of, with_leaks
-from smartcl.columns.frames import all_records, columns_of_frame, is_frame
-from smartcl.columns.nested import columns_of, flattened
+from smartcl.columns.frames import all_records, columns_of_frame, is_frame, is_lazy
+from smartcl.columns.nested import check_record, columns_of, flattened
 from smartcl.columns.recognise import FIRST_ROWS, Told, recognised
 from smartcl.columns.records import Records
 from smartcl.columns.row_encoder import EncodedRows, RowEncoder, TableRows
 from smartcl.columns.values import is_missing
 from smartcl.data.batch import Batch, Ints, Rows
 from smartcl.data.spec import InputSpec
-from smartcl.estimator.counted_batches import counted
-from smartcl.estimator.fitted import Built, Fitted, Labels, check_endings, check_family, labels_of, positions
+from smartcl.estimator.fitted import Built, Fitted, Labels, check_family, check_labels, counted, labels_of, positions
 from smartcl.estimator.input_checks import (
     Given,
     Said,
@@ -51,7 +50,7 @@ MOST_LOOKED_AT = 200
 
 
 class TableDoor(SavedEstimator):
-    """What an estimator does with tables. Rows of numbers, which they become, are its own affair."""
+    """The part of an estimator that takes tables and makes rows of numbers of them."""
 
     encoder: Any
     class_weight: Any
@@ -87,8 +86,11 @@ class TableDoor(SavedEstimator):
 
         The first ``batch_size`` rows wait until they all show what the columns are, or until ``flush``.
         """
+        if isinstance(y, Sized) and not isinstance(y, str | bytes):
+            raise ValueError(f"y must be the label of the row, got {shown(y)}")
         with self._one_at_a_time():
             if not self.__sklearn_is_fitted__():
+                self._check_first_row(x, y)
                 self._first_rows = (*self._first_rows, (dict(x), y))
                 if len(self._first_rows) >= check_batch_size(self.batch_size):
                     self._learn_first_rows()
@@ -115,6 +117,14 @@ class TableDoor(SavedEstimator):
             rows, labels = zip(*self._first_rows, strict=True)
             self.partial_fit(list(rows), list(labels))
             self._first_rows = ()
+
+    def _check_first_row(self, x: Mapping[Any, Any], y: Any) -> None:
+        """Refuse a row that could not be learned with those that wait: it would keep all of them from being learned."""
+        check_record(x)
+        flattened(x)
+        labels = _labels([x], [y])
+        if self._first_rows:
+            check_family(labels, _labels([x], [self._first_rows[0][1]]), "before")
 
     def _row(self, x: Mapping[Any, Any]) -> EncodedRows:
         return self._columns.row(x)
@@ -154,6 +164,8 @@ class TableDoor(SavedEstimator):
         """Learn the rows of a table in their order, or, ``anew``, forget everything and learn them in random order."""
         check_batch_size(self.batch_size)
         check_verbose(self.verbose)
+        if is_lazy(X):
+            X = X.collect()
         if anew or not self.__sklearn_is_fitted__():
             draft = object.__new__(type(self))
             draft.__dict__.update(self.__dict__)
@@ -166,7 +178,7 @@ class TableDoor(SavedEstimator):
     def _begin_table(self, X: Any, given: Given, rng: np.random.RandomState, shuffled: bool) -> None:
         labels = _labels(X, given.y)
         weight = sample_weight_asked(given.sample_weight, len(labels))
-        check_endings(given.classes)
+        check_labels(given.classes)
         known = np.unique(labels if given.classes is None else labels_of(np.asarray(given.classes)))
         check_family(labels, known, "classes do")
         table = X if isinstance(X, TableRows) else _first_table(self, X, labels, len(known), shuffled)
@@ -282,12 +294,12 @@ class TableDoor(SavedEstimator):
 def _array_with_names(X: Any) -> bool:
     """Whether a frame holds numbers and nothing else, or is too wide for anything else: an array whose columns have
     names, and to be learned as one."""
-    if hasattr(X, "collect_schema") and not hasattr(X, "iter_slices"):  # Polars' lazy frame
+    if is_lazy(X):
         return False
     values = np.asarray(X)
-    if values.dtype.kind not in "biuf" or values.ndim != 2:
+    if values.dtype.kind not in "biuf" or values.ndim != 2 or not values.shape[1]:
         return False
-    if values.shape[1] > MOST_LOOKED_AT or not values.shape[1]:
+    if values.shape[1] > MOST_LOOKED_AT or not values.size:
         return True
     first = Records.of({str(place): values[:FIRST_ROWS, place].tolist() for place in range(values.shape[1])})
     kinds = {column.kind for column in recognised(first, Told("", classes=2)).columns}
@@ -299,7 +311,7 @@ def _labels(X: Any, y: Any) -> Labels:
     with one_line():
         if y is None:
             raise ValueError("y must hold a label for each row, got None")
-        check_endings(y)
+        check_labels(y)
         values = column_or_1d(as_array(y), warn=True)
         if values.dtype.kind == "O":
             missing = next((row for row, value in enumerate(values) if is_missing(value)), None)
@@ -354,12 +366,14 @@ def _records(model: TableDoor, X: Any, reset: bool, columns: RowEncoder | None =
             raise ValueError(f"rows must all be dicts, as the first one, got {shown(stranger)}")
         rows = [flattened(item) for item in X]
         return replace(Records.of(columns_of(rows, wanted)), count=len(rows), at=np.arange(len(rows)))
-    if hasattr(X, "collect"):
+    if is_lazy(X):
         X = X.collect()
     if is_frame(X):
         with one_line():
-            validate_data(model, X, reset=reset, skip_check_array=True)
             names = list(map(str, columns_of_frame(X)))
+            if not names:
+                raise ValueError("X must have at least one column, got none")
+            validate_data(model, X, reset=reset, skip_check_array=True)
             twice = [name for name in names if names.count(name) > 1]
             if twice:
                 raise ValueError(f"there is more than one column {twice[0]!r}")

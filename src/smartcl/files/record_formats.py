@@ -25,7 +25,7 @@ from smartcl.errors import extra
 from smartcl.files.blocks import Block, Mark
 from smartcl.files.byte_streams import ByteStream
 
-#: A record that is longer is passed over: it is a quotation mark that nobody closed, or no table at all.
+#: A record that is longer is passed over: it has a quotation mark that is not closed, or is no table at all.
 LONGEST_RECORD = 1 << 20
 
 

@@ -1,6 +1,8 @@
-"""Bad input is refused before anything changes: each error names the argument, what is wrong, and what is right."""
+"""Checks of batches before anything changes: each error names the argument, what is wrong, and what is right."""
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 import torch
@@ -9,7 +11,7 @@ from scipy import sparse
 from smartcl.data.batch import Batch, Rows
 from smartcl.data.spec import InputSpec
 
-TOO_LARGE = "x must fit single precision: it contains values, or sums of duplicate entries, beyond 3.4e38"
+TOO_LARGE = "x must fit single precision: it contains NaN, or values or sums of duplicate entries beyond 3.4e38"
 
 
 def flat_rows(x: Rows, spec: InputSpec) -> Rows:
@@ -49,7 +51,7 @@ def check_batch(batch: Batch, spec: InputSpec) -> Batch:
     x = check_rows(batch.x, spec)
     if batch.y.is_floating_point() or batch.y.is_complex() or batch.y.dtype == torch.bool:
         raise ValueError(f"y must hold integer class numbers, got dtype {batch.y.dtype}")
-    low, high = int(batch.y.min()), int(batch.y.max())
+    low, high = (int(bound) for bound in torch.aminmax(batch.y))
     if low < 0 or high >= spec.n_classes:
         raise ValueError(f"y must lie in 0..{spec.n_classes - 1}, got labels from {low} to {high}")
     weight = None if batch.weight is None else batch.weight.float()
@@ -60,7 +62,7 @@ def check_batch(batch: Batch, spec: InputSpec) -> Batch:
 
 def all_finite(values: torch.Tensor) -> bool:
     """Whether every value is a number; without an array of their size beside them, unless their sum overflows."""
-    return bool(values.sum().isfinite()) or bool(torch.isfinite(values).all())
+    return math.isfinite(values.sum().item()) or bool(torch.isfinite(values).all())
 
 
 def largest(x: Rows) -> float:

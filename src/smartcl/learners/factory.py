@@ -1,4 +1,4 @@
-"""What makes learners: a method, and a user's function ``factory(spec, memory, seed, **parameters)`` as one."""
+"""Methods that build learners, and a user's function ``factory(spec, memory, seed, **parameters)`` as one of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a learner's future depends on, as plain values and tensors, and a learner set to go on from there."""
+"""State of a learner as plain values and tensors, and a learner restored from it."""
 
 from __future__ import annotations
 

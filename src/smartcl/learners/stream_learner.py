@@ -1,4 +1,4 @@
-"""What every learner of a stream has: a memory, a generator, counts of classes, and calls that count wholly or not."""
+"""Base of all learners of a stream: a memory, a generator, counts of classes, calls that count wholly or not at all."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from smartcl.memory import SampleStore
 from smartcl.memory.schematic_memory import ExtraColumns, Observation, SchematicMemory
 from smartcl.network.inputs import Prepared, prepare
 from smartcl.network.plain import PlainNetwork
+from smartcl.network.row_table.table import RowTable
 from smartcl.network.scaling import InputScale
 from smartcl.saving.saved import Saved
 
@@ -45,8 +46,8 @@ class StreamLearner(Transactional):
     """A classifier that learns from a stream of batches beside a memory of a fixed number of bytes.
 
     ``observe`` completes or changes nothing; several of them inside ``with learner.all_or_nothing():`` do so together.
-    Threads may share a learner: they learn one after the other, and predict from the last finished batch. How a batch
-    is learned and how rows are classified, a subclass says.
+    Threads may share a learner: they learn one after the other, and predict from the last finished batch. A subclass
+    defines how a batch is learned and how rows are classified.
     """
 
     #: What ``extra_columns`` gives, by name and dtype; None where it depends on the stream.
@@ -70,6 +71,11 @@ class StreamLearner(Transactional):
         self.weighted = False
         #: Batches learned, of which those since the last consolidation count where it comes on a schedule.
         self.batches = 0
+
+    @property
+    def _tables(self) -> list[RowTable]:
+        """Only networks of sparse rows have them; of others, the networks need not be asked in every call."""
+        return super()._tables if self.spec.sparse else []
 
     def observe(self, batch: Batch) -> Observation:
         """Learn one batch. Completes, or leaves the learner as it was."""

@@ -128,7 +128,8 @@ class SchematicMemory:
 
     def can_wait(self, rows: Batch) -> bool:
         """Whether these rows, and no others, can wait beside the samples."""
-        return self.store.nbytes + rows.nbytes <= self.budget.nbytes
+        needed = rows.nbytes
+        return needed <= self.reserve or self.store.nbytes + needed <= self.budget.nbytes
 
     def check_room(self, batch: Batch, extra_of: Callable[[Batch], ExtraColumns]) -> None:
         """Refuse a first batch of which not even the smallest sample fits, with what is stored beside it.

@@ -25,9 +25,8 @@ from smartcl.columns.records import Records
 from smartcl.columns.row_encoder import Odd, Parsed, RowEncoder
 from smartcl.columns.values import name_of
 from smartcl.estimator import SmartClassifier
-from smartcl.files.ages import Ages
 from smartcl.files.blocks import NO_LABEL, Mark, Step, first_rows, steps
-from smartcl.files.progress import Progress
+from smartcl.files.progress import Ages, Progress
 from smartcl.files.sources import Source, source_of
 from smartcl.files.table_model import PREDICT_ROWS, Answered, TableModel
 from smartcl.saving.persistence import only_trainer, write_file
@@ -312,7 +311,7 @@ def train_fleet(
     memory
         The size of the memory of each model. Beside it a model of a table takes about 5 MB.
     most_keys
-        At most so many values get a model; the rows of later ones are learned by the base.
+        The number of values that get a model at most; the rows of later ones are learned by the base.
     base_rows
         The rows that the base learns first, whatever their key: new keys begin from it.
     out

@@ -23,6 +23,7 @@ from smartcl.estimator.input_checks import class_weight_asked
 from smartcl.learners.ensemble.combining import same_basis, same_beginning, same_keys, together, without
 from smartcl.learners.ensemble.ensemble import Ensemble
 from smartcl.memory.budget import Budget
+from smartcl.scale.one_schema import under_one_schema
 from smartcl.settings import shown
 
 
@@ -48,6 +49,8 @@ def merge_classifiers(
     if not models:
         raise ValueError("models must be at least one model, got none")
     given = [_ready(model, f"models[{place}]") for place, model in enumerate(models)]
+    if base is None:
+        given = under_one_schema(given)
     for place, model in enumerate(given[1:], 1):
         _check_alike(given[0], model, f"models[{place}]")
     learners, start = [_learner(model) for model in given], None
@@ -198,7 +201,8 @@ def _ready(model: SmartClassifier, name: str) -> SmartClassifier:
         raise ValueError(f"{name} has learned nothing yet: call fit or partial_fit first")
     if not isinstance(model.learner_, Ensemble):
         raise ValueError(
-            f"{name} must be of the method 'adaptive', got {shown(model.method)}: its weights do not add up"
+            f"{name} must be of the method 'adaptive', got {shown(model.method)}: only the default can be merged, for "
+            "its sums add up and its samples keep the random keys that they drew"
         )
     if model.learner_.waiting:
         model = deepcopy(model).flush()
@@ -229,6 +233,11 @@ def _check_alike(first: SmartClassifier, other: SmartClassifier, name: str) -> N
         ("kind of rows", _kind(one), _kind(two)),
     ]
     for what, here, there in kinds:
+        if here != there and what == "n_features" and one.columns is None and two.columns is None:
+            raise ValueError(
+                f"{name} cannot be merged: its n_features is {there}, that of the first {here}, and arrays of numbers "
+                "have no columns by name that could be put together, as tables of mixed columns have"
+            )
         if here != there:
             raise ValueError(f"{name} cannot be merged: its {what} is {shown(there)}, that of the first {shown(here)}")
     check_family(two.names, one.names, "the classes of the first model do")

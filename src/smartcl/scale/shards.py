@@ -1,4 +1,4 @@
-"""Training by several workers: each learns files of its own from a common base; every so often they become the next.
+"""Training by several workers: each learns files of its own from a common base, and after each round they are merged.
 
 A round begins from a base that all know. Its workers send back what they keep, memories and sums, and never rows. What
 a round was begun with stays on disk until the next one is, so that an interrupt or a crash at any moment loses nothing,
@@ -142,7 +142,7 @@ def train_shards(
     address
         The Ray cluster; without one, Ray is begun on this machine.
     merge_rows
-        After so many rows of each worker, their memories and sums become the base that all go on from.
+        Rows of each worker after which their memories and sums become the base that all go on from.
     out
         The folder of the model; ``resume`` goes on with a training in it, ``replace`` replaces the model in it.
     resume, replace

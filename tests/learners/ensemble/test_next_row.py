@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from smartcl.learners.ensemble.member import Recent
 from smartcl.learners.ensemble.next_row import LEFT, NEAR_ROWS, Known, NextRow, RecentSums, nearest, with_constant
+from smartcl.learners.ensemble.rows import Samples, View
 
 
 def stream(rows, columns=3, n_classes=3, seed=0):
@@ -65,3 +67,23 @@ def test_more_classes_leave_what_is_known():
     np.testing.assert_array_equal(new[:, :2], old)
     assert not new[:, 2:].any()
     assert NextRow.none(3, 2).widened(4).sums.products.shape == (4, 4)
+
+
+@pytest.mark.parametrize("knows", [True, False])
+def test_the_pool_is_asked_where_it_adds(knows):
+    x, y, weight, pooled = stream(600, n_classes=2)
+    told = np.where(np.eye(2)[y] > 0, 0.9, 0.1) if knows else pooled
+    rows, nothing = NextRow.none(3, 2), Recent(x[:0], x[:0], y[:0])
+    for start in range(0, 600, 50):
+        part = slice(start, start + 50)
+        new = Samples(View(x[part], lambda rows: rows, lambda rows: rows, lambda rows: rows), y[part], weight[part])
+        rows = rows.after(told[part], new, nothing)
+    assert rows.asks_pool == knows
+
+
+def test_rows_of_very_unequal_weights_are_answered_in_turn():
+    x, y, _, pooled = stream(120)
+    weight = np.where(np.arange(120) % 2, 1e30, 1e-30).astype(np.float32)
+    x[60:] = x[:60]
+    known = Known(x[:0], y[:0], RecentSums.empty(3, 3).solved())
+    assert np.isfinite(known.answers_in_turn(pooled, x, y, weight)).all()

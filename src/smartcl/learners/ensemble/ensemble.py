@@ -55,7 +55,7 @@ from smartcl.memory import SampleStore
 from smartcl.memory.export import as_held, stored_rows
 from smartcl.memory.pool import DORMANT, HELD_OUT, REPLAYED, Offer
 from smartcl.memory.schematic_memory import ExtraColumns, Observation, SchematicMemory
-from smartcl.network.denormals import flushed_denormals
+from smartcl.network.arithmetic import flushed_denormals
 from smartcl.network.inputs import Prepared
 from smartcl.saving.saved import Saved
 from smartcl.selection.recent_and_past import RecentAndPast
@@ -349,14 +349,17 @@ class Ensemble(StreamLearner):
 
     def _soon(self, rows: View) -> Doubles:
         """Probabilities for rows that come soon after those that were learned."""
-        if self.batches:
-            weights = self.evidence.weights
-            pooled = weights.pooled(self.answers(rows, weights))
-        else:
-            pooled = self._undecided(len(rows))
         if self.known is not None and self.next_row is not None and (self.one_by_one or not self.batches):
+            pooled = self._pooled(rows) if self.next_row.asks_pool else self._undecided(len(rows))
             return self.next_row.probabilities(pooled, rows.values, self.known)
-        return self.evidence.calibration.applied(pooled)
+        return self.evidence.calibration.applied(self._pooled(rows))
+
+    def _pooled(self, rows: View) -> Doubles:
+        """What the pool of all members says, before it is calibrated."""
+        if not self.batches:
+            return self._undecided(len(rows))
+        weights = self.evidence.weights
+        return weights.pooled(self.answers(rows, weights))
 
     def _are_later(self, rows: View) -> Bools:
         """Which rows come so late that nothing is known of the labels before them."""

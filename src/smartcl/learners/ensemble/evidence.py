@@ -1,4 +1,4 @@
-"""What the stream has said of the members: honest answers, the weights they give, calibration, and drift."""
+"""Evidence of the stream on the members: honest answers, the weights they give, calibration, and drift."""
 
 from __future__ import annotations
 

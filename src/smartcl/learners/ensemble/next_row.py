@@ -13,13 +13,23 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import lapack
 
 from smartcl.data.batch import Ints
 from smartcl.learners.class_places import placed
 from smartcl.learners.ensemble.calibration import Calibration
 from smartcl.learners.ensemble.member import Recent, log_shares, log_softmax
 from smartcl.learners.ensemble.rows import Doubles, Floats, Samples
-from smartcl.learners.ensemble.settings import BATCH_ROWS, LOOK_ROWS, NEAREST, NEIGHBOUR_ROWS, RECENT_ROWS, SHARPNESS
+from smartcl.learners.ensemble.settings import (
+    BATCH_ROWS,
+    LOOK_ROWS,
+    NEAREST,
+    NEIGHBOUR_ROWS,
+    RECENT_ROWS,
+    SHARPNESS,
+    WORTH,
+)
+from smartcl.learners.ensemble.sums import JITTER
 from smartcl.learners.ensemble.weighting import Answered, Weights, newest
 from smartcl.saving.saved import Saved
 
@@ -33,10 +43,21 @@ NEAR_ROWS = max(rows for _, rows in NEAREST)
 
 @dataclass(frozen=True, eq=False)
 class Regression:
-    """Recursive least squares with forgetting: ``weights`` [column, class] and the inverse of the second moments."""
+    """Recursive least squares with forgetting.
 
-    weights: Doubles
-    inverse: Doubles
+    ``joint`` [column, columns and classes] is the inverse of the second moments, and beside it the weights: a row moves
+    both in the same way.
+    """
+
+    joint: Doubles
+
+    @property
+    def inverse(self) -> Doubles:
+        return self.joint[:, : len(self.joint)]
+
+    @property
+    def weights(self) -> Doubles:
+        return self.joint[:, len(self.joint) :]
 
     def scores(self, features: Doubles) -> Doubles:
         found: Doubles = features @ self.weights
@@ -44,15 +65,40 @@ class Regression:
 
     def after(self, row: Doubles, label: int, weight: float = 1.0) -> Regression:
         """With this row counted in, and all before it counting a little less."""
-        gained = self.inverse @ row
-        surprise = LEFT / weight + row @ gained
-        residual = -(row @ self.weights)
-        residual[label] += 1.0
-        gain = gained[:, None] / surprise
-        return Regression(self.weights + gain * residual, (self.inverse - gain * gained) / LEFT)
+        columns, moved = len(row), row @ self.joint
+        gained = moved[:columns].copy()
+        moved[columns + label] -= 1.0
+        joint = self.joint - (gained / (LEFT / weight + gained @ row))[:, None] * moved
+        joint[:, :columns] /= LEFT
+        return Regression(joint)
+
+    def in_turn(self, rows: Doubles, y: Ints, weight: NDArray[Any]) -> Doubles:
+        """The scores of these rows, each with the labels of all rows before it counted in.
+
+        What each row adds to those before it is in the triangular factor of the covariance of all of them: their
+        surprises are its diagonal times the residuals solved by it. That is the recursion of ``after``, at once.
+        """
+        targets = np.eye(self.weights.shape[1])[y]
+        together = rows @ self.inverse @ rows.T
+        diagonal = np.einsum("ii->i", together)
+        diagonal += LEFT ** np.arange(1, len(y) + 1) / weight + JITTER * diagonal.max()
+        factor, failed = lapack.dpotrf(together, lower=1)
+        if failed:  # weights of very different sizes have left an inverse that is none
+            return self._one_by_one(rows, y, weight)
+        solved, _ = lapack.dtrtrs(factor, targets - rows @ self.weights, lower=1)
+        found: Doubles = targets - np.diag(factor)[:, None] * solved
+        return found
+
+    def _one_by_one(self, rows: Doubles, y: Ints, weight: NDArray[Any]) -> Doubles:
+        """The same by the recursion."""
+        taught, found = self, []
+        for row, label, count in zip(rows, y.tolist(), weight.tolist(), strict=True):
+            found.append(taught.scores(row))
+            taught = taught.after(row, label, count)
+        return np.array(found)
 
     def widened(self, n_classes: int) -> Regression:
-        return replace(self, weights=np.pad(self.weights, ((0, 0), (0, n_classes - self.weights.shape[1]))))
+        return Regression(np.pad(self.joint, ((0, 0), (0, n_classes - self.weights.shape[1]))))
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +135,7 @@ class RecentSums:
 
     def solved(self) -> Regression:
         inverse: Doubles = np.linalg.inv(self.second).astype(np.float64)
-        return Regression(inverse @ self.products, inverse)
+        return Regression(np.concatenate([inverse, inverse @ self.products], axis=1))
 
     def widened(self, n_classes: int) -> RecentSums:
         return replace(self, products=np.pad(self.products, ((0, 0), (0, n_classes - self.products.shape[1]))))
@@ -105,15 +151,11 @@ class Known:
 
     def and_then(self, values: Floats, y: Ints, weight: Floats | None) -> Known:
         """With these rows too."""
-        last = self.regressions(values, y, weight)[-1]
-        return Known(np.concatenate([self.values, values])[-NEAR_ROWS:], np.concatenate([self.y, y])[-NEAR_ROWS:], last)
-
-    def regressions(self, values: Floats, y: Ints, weight: Floats | None) -> list[Regression]:
-        """The regression as it is, and after each of these rows."""
-        taught, counts = [self.regression], np.ones(len(y)) if weight is None else weight
-        for row, label, count in zip(with_constant(values), y.tolist(), counts.tolist(), strict=True):
-            taught.append(taught[-1].after(row, label, count))
-        return taught
+        taught, counts = self.regression, [1.0] * len(y) if weight is None else weight.tolist()
+        for row, label, count in zip(with_constant(values), y.tolist(), counts, strict=True):
+            taught = taught.after(row, label, count)
+        newest = np.concatenate([self.values, values])[-NEAR_ROWS:]
+        return Known(newest, np.concatenate([self.y, y])[-NEAR_ROWS:], taught)
 
     def answers(self, pooled: Doubles, values: Floats) -> Floats:
         """What each expert says of rows of which any may be the next: log-probabilities ``[row, expert, class]``."""
@@ -123,15 +165,23 @@ class Known:
         last[:, self.y[-1:]] = 1.0
         return said(pooled, near, last, self.regression.scores(with_constant(values)))
 
-    def answers_in_turn(self, pooled: Doubles, values: Floats, y: Ints, weight: Floats | None) -> Floats:
+    def answers_in_turn(self, pooled: Doubles, values: Floats, y: Ints, weight: Floats) -> Floats:
         """What each expert would have said of each of these rows, with the labels of all rows before it."""
-        before, n_classes = self.regressions(values, y, weight)[:-1], pooled.shape[1]
-        scores = np.stack([each.scores(row) for each, row in zip(before, with_constant(values), strict=True)])
+        known, found = self, []
+        for start in range(0, len(y), BATCH_ROWS):  # the time of a part grows with the square of its rows
+            part = slice(start, start + BATCH_ROWS)
+            if start:
+                before = slice(start - BATCH_ROWS, start)
+                known = known.and_then(values[before], y[before], weight[before])
+            found.append(known._part_in_turn(pooled[part], values[part], y[part], weight[part]))
+        return np.concatenate(found)
+
+    def _part_in_turn(self, pooled: Doubles, values: Floats, y: Ints, weight: Floats) -> Floats:
+        n_classes = pooled.shape[1]
+        scores = self.regression.in_turn(with_constant(values), y, weight)
         rows, labels = np.concatenate([self.values, values]), np.concatenate([self.y, y])
-        distances, age = (
-            squared_distances(values, rows),
-            np.arange(len(y))[:, None] + len(self.y) - np.arange(len(rows)),
-        )
+        distances = squared_distances(values, rows)
+        age = np.arange(len(y))[:, None] + len(self.y) - np.arange(len(rows))
         near = [
             nearest(np.where((age > 0) & (age <= most), distances, np.float32(np.inf)), labels, count, n_classes)
             for count, most in NEAREST
@@ -172,7 +222,7 @@ class NextRow:
         return Known(near.values, near.y, self.sums.solved())
 
     def probabilities(self, pooled: Doubles, values: Floats, known: Known) -> Doubles:
-        """Of rows any of which may be the next, weighed and calibrated."""
+        """Of rows any of which may be the next, weighed and calibrated; what is ``pooled`` matters if it is asked."""
         return self.calibration.applied(self.weights.pooled(known.answers(pooled, values)))
 
     def after(self, pooled: Doubles, new: Samples, recent: Recent) -> NextRow:
@@ -184,9 +234,14 @@ class NextRow:
         calibration = self.calibration.after(self.weights.pooled(logs), y, weight)
         rows, present = self.rows + len(values), newest(self.present, answered)
         due = self.rows < 2 * LOOK_ROWS or rows // LOOK_ROWS > self.rows // LOOK_ROWS
-        weights = self.weights.refitted(present) if due else self.weights
+        weights = without_needless_pool(self.weights.refitted(present), present) if due else self.weights
         sums = self.sums.after(with_constant(values), y, weight)
         return NextRow(present, weights, calibration, sums, rows)
+
+    @property
+    def asks_pool(self) -> bool:
+        """Whether the pool's answer counts among the experts'."""
+        return bool(self.weights.experts[0])
 
     def said_in_turn(self, after: NextRow, count: int) -> Doubles:
         """What was said of the last ``count`` rows one by one; ``after`` them, their answers are the newest."""
@@ -255,6 +310,13 @@ class NextRow:
         )
 
 
+def without_needless_pool(weights: Weights, answered: Answered) -> Weights:
+    """The weights without the pool, where these answers would be hardly worse without it: it takes longest to ask."""
+    rest = weights.without(answered, slice(0, 1))
+    rise = float(answered.weight @ (rest.losses(answered) - weights.losses(answered)))
+    return weights if rise > WORTH * float(answered.weight.sum()) else rest
+
+
 def with_constant(values: Floats) -> Doubles:
     """Rows in double precision after a constant.
 
@@ -289,21 +351,31 @@ def nearest(distances: Floats, labels: Ints, count: int, n_classes: int) -> Floa
     if count == 1:
         at = distances.argmin(axis=1)[:, None]
     else:
-        at = np.argpartition(distances, min(count, len(labels)) - 1, axis=1)[:, :count]
-    near = distances[np.arange(len(at))[:, None], at].astype(np.float64)
-    there = np.isfinite(near)
-    if not there.all():
+        at = distances.argpartition(min(count, len(labels)) - 1, axis=1)[:, :count]
+    first = np.arange(len(at))[:, None]
+    near = distances[first, at].astype(np.float64)
+    there = near < np.inf
+    if there.all():
+        vote = 1 / (near + (0.1 / near.shape[1]) * near.sum(axis=1, keepdims=True) + 1e-9)
+    else:
         near = np.where(there, near, np.where(there, near, 0.0).max(axis=1, keepdims=True))
-    vote = there / (near + 0.1 * near.mean(axis=1, keepdims=True) + 1e-9)
-    cells = np.arange(len(at))[:, None] * n_classes + labels[at]
-    shares = np.bincount(cells.ravel(), vote.ravel(), len(at) * n_classes).reshape(-1, n_classes)
-    shares[~there.any(axis=1)] = 1.0
-    found: Floats = (shares / shares.sum(axis=1, keepdims=True)).astype(np.float32)
+        vote = there / (near + 0.1 * near.mean(axis=1, keepdims=True) + 1e-9)
+        vote[~there.any(axis=1)] = 0.0
+    cells = (first * n_classes + labels[at]).ravel()
+    shares = np.bincount(cells, vote.ravel(), len(at) * n_classes).reshape(-1, n_classes)
+    total = shares.sum(axis=1, keepdims=True)
+    found: Floats = np.divide(shares, total, out=np.full_like(shares, 1 / n_classes), where=total > 0).astype(
+        np.float32
+    )
     return found
 
 
 def said(pooled: Doubles, near: Sequence[Floats], last: Floats, scores: Doubles) -> Floats:
     """The answers of all experts as log-probabilities, ``[row, expert, class]``."""
-    shares = np.stack([pooled.astype(np.float32), *near, last], axis=1)
-    regressed = log_softmax((SHARPNESS * scores).astype(np.float32))
-    return np.concatenate([log_shares(shares), regressed[:, None]], axis=1)
+    logs = np.empty((len(pooled), EXPERTS, pooled.shape[1]), np.float32)
+    logs[:, 0], logs[:, -2] = pooled, last
+    for place, shares in enumerate(near, 1):
+        logs[:, place] = shares
+    logs[:, :-1] = log_shares(logs[:, :-1])
+    logs[:, -1] = log_softmax((SHARPNESS * scores).astype(np.float32))
+    return logs

@@ -26,13 +26,13 @@ LONG_ROWS = 5000
 
 # --- shares that mean the same everywhere -----------------------------------------------------------------------------
 
-#: What is said to be impossible is only so rare.
+#: The least probability given to what an answer calls impossible.
 LEAST = 0.01
 #: Errors and classes rarer than this are as good as none.
 RARE = 0.02
 #: A share this small counts for little: of the weights, of the memory's room. A look that finds the inputs of the past
-#: again counts for so much; five make them familiar again: a single look is wrong too often (one in four on images with
-#: half of the labels wrong).
+#: again counts for this share; five make them familiar again: a single look is wrong too often (one in four on images
+#: with half of the labels wrong).
 SMALL_SHARE = 0.1
 #: Standard errors from which a difference is sure.
 SURE = 3.0

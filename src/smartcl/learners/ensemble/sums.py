@@ -149,7 +149,7 @@ class Sums:
 
     @classmethod
     def combined(cls, parts: Sequence[tuple[float, Sums]]) -> Sums:
-        """Sums of the same features and classes, each so many times: added, or with a negative factor taken out again.
+        """Sums of the same features and classes, each times its factor; a negative factor takes them out again.
 
         >>> one = Sums.empty(2, 2, 1.0).with_rows(np.array([[1.0, 3.0]], dtype=np.float32), np.array([0]))
         >>> two = Sums.empty(2, 2, 1.0).with_rows(np.array([[1.0, 5.0]], dtype=np.float32), np.array([1]))

@@ -1,4 +1,4 @@
-"""How much each answer counts: a multinomial regression on the members' log-probabilities, fitted to honest answers.
+"""Weights of the answers: a multinomial regression on the members' log-probabilities, fitted to honest answers.
 
 The pool says ``p(class) ∝ exp(Σ_k w_k·log p_k(class) + b_class)``. Weights ``w ≥ 0`` and corrections ``b`` minimise the
 log loss of answers that were given before their rows were learned (stacking: Wolpert, "Stacked generalization", Neural
@@ -54,7 +54,7 @@ class Answered:
         return self.and_then(Answered(self.logs[:0], self.y[:0], self.weight[:0]), most)
 
     def weaker(self, share: float) -> Answered:
-        """As if each row counted so much less."""
+        """The same with each row's weight times ``share``."""
         return replace(self, weight=np.float32(share) * self.weight)
 
     def widened(self, n_classes: int) -> Answered:
@@ -117,8 +117,8 @@ class Weights:
         found: Doubles = self.experts @ logs + self.classes
         return found
 
-    def fitted(self, answered: Answered) -> Weights:
-        """One Newton step towards the weights that explain these answers best.
+    def fitted(self, answered: Answered, steps: int = 1) -> Weights:
+        """Newton steps towards the weights that explain these answers best.
 
         >>> sure = np.log(np.array([[0.9, 0.1], [0.1, 0.9]], dtype=np.float32))
         >>> logs = np.stack([sure, sure[::-1]], axis=1).repeat(100, axis=0)
@@ -128,66 +128,34 @@ class Weights:
         """
         if not len(answered):
             return self
-        n, weight = len(self.experts), answered.weight[:, None].astype(np.float64)
-        prior = trust(answered)
-        shares = self.pooled(answered.logs)
-        residual = shares.copy()
-        residual[np.arange(len(answered)), answered.y] -= 1
-        residual *= weight
-        logs = answered.logs.astype(np.float64)
-        slope_experts = np.tensordot(logs, residual, axes=([0, 2], [0, 1])) + PRIOR_ROWS * (self.experts - prior)
-        slope_classes = residual.sum(axis=0) + NO_SHIFT * self.classes
-        centred = logs - np.einsum("nkc,nc->nk", logs, shares)[:, :, None]
-        certain = shares * weight
-        pulled = centred * certain[:, None]
-        flat = pulled.transpose(1, 0, 2).reshape(n, -1)
-        curved = flat @ centred.transpose(1, 0, 2).reshape(n, -1).T + PRIOR_ROWS * np.eye(n)
-        mixed = pulled.sum(axis=0)
-        of_classes = np.diag(certain.sum(axis=0) + NO_SHIFT) - certain.T @ shares
-        step = np.linalg.solve(
-            np.block([[curved, mixed], [mixed.T, of_classes]]), np.concatenate([slope_experts, slope_classes])
-        )
-        return self._stepped(step, answered, prior)
+        fit, weights = Fit.of(answered), self
+        for _ in range(steps):
+            weights = fit.step_from(weights)
+        return weights
 
     def refitted(self, answered: Answered) -> Weights:
         """Several Newton steps: for answers that are not nearly those that the weights were fitted to."""
-        weights = self
-        for _ in range(REFITS):
-            weights = weights.fitted(answered)
-        return weights
-
-    def _stepped(self, step: Doubles, answered: Answered, prior: Doubles) -> Weights:
-        n, before = len(self.experts), self._loss(answered, prior)
-        for halving in range(HALVINGS):
-            part = step / 2**halving
-            moved = Weights(np.maximum(self.experts - part[:n], 0.0), self.classes - part[n:])
-            if moved._loss(answered, prior) <= before:
-                return moved
-        return self
+        return self.fitted(answered, REFITS)
 
     def losses(self, answered: Answered) -> Doubles:
         """The log loss of each answer of the pool."""
-        scores = self._scores(answered.logs)
-        top = scores.max(axis=1)
-        found: Doubles = np.log(np.exp(scores - top[:, None]).sum(axis=1)) + top
-        found -= scores[np.arange(len(answered)), answered.y]
-        return found
+        return log_losses(self._scores(answered.logs).T, answered.y)
 
-    def _loss(self, answered: Answered, prior: Doubles) -> float:
-        losses = self.losses(answered)
-        away = self.experts - prior
-        held = PRIOR_ROWS * float(away @ away) + NO_SHIFT * float(self.classes @ self.classes)
-        return float(losses @ answered.weight) + held / 2
+    def without(self, answered: Answered, experts: slice) -> Weights:
+        """Weights without these experts, for which the others' are fitted anew."""
+        logs = answered.logs.copy()
+        logs[:, experts] = 0.0
+        others = self.refitted(replace(answered, logs=logs))
+        weights = others.experts.copy()
+        weights[experts] = 0.0
+        return replace(others, experts=weights)
 
     def worth(self, answered: Answered, experts: slice) -> tuple[float, float]:
         """By how much the log loss of these answers would rise without some experts, and the standard error of that.
 
         The others' weights are fitted anew for it.
         """
-        logs = answered.logs.copy()
-        logs[:, experts] = 0.0
-        without = self.refitted(replace(answered, logs=logs))
-        rise = without.losses(replace(answered, logs=logs)) - self.losses(answered)
+        rise = self.without(answered, experts).losses(answered) - self.losses(answered)
         share = answered.weight / answered.weight.sum()
         mean = float(share @ rise)
         return mean, float(np.sqrt(np.square(share) @ np.square(rise - mean)))
@@ -222,6 +190,67 @@ class Weights:
         return Weights(experts, np.array(saved.array("classes", self.classes.shape, "float64")))
 
 
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """What a fit of weights goes by: answers as ``[expert, class and row]``, labels, rows' weights, the prior.
+
+    Arrays are in the order in which they are multiplied, classes before rows.
+    """
+
+    logs: Doubles
+    y: Ints
+    weight: Doubles
+    prior: Doubles
+
+    @classmethod
+    def of(cls, answered: Answered) -> Fit:
+        experts = answered.logs.shape[1]
+        logs = answered.logs.transpose(1, 2, 0).astype(np.float64).reshape(experts, -1)
+        return cls(logs, answered.y, answered.weight.astype(np.float64), trust(answered))
+
+    def scores(self, weights: Weights) -> Doubles:
+        """Of each class and row."""
+        found: Doubles = (weights.experts @ self.logs).reshape(-1, len(self.y)) + weights.classes[:, None]
+        return found
+
+    def loss(self, weights: Weights, scores: Doubles) -> float:
+        """What is minimised."""
+        away = weights.experts - self.prior
+        held = PRIOR_ROWS * float(away @ away) + NO_SHIFT * float(weights.classes @ weights.classes)
+        return float(log_losses(scores, self.y) @ self.weight) + held / 2
+
+    def step_from(self, weights: Weights) -> Weights:
+        """One Newton step, halved until it does not raise the loss."""
+        scores = self.scores(weights)
+        step, before, n = self._step(weights, scores), self.loss(weights, scores), len(weights.experts)
+        for halving in range(HALVINGS):
+            part = step / 2**halving
+            moved = Weights(np.maximum(weights.experts - part[:n], 0.0), weights.classes - part[n:])
+            if self.loss(moved, self.scores(moved)) <= before:
+                return moved
+        return weights
+
+    def _step(self, weights: Weights, scores: Doubles) -> Doubles:
+        """The inverse of the curvature times the slope."""
+        n, shares = len(weights.experts), softmax(scores.T).T
+        certain = shares * self.weight
+        residual = certain.copy()
+        residual[self.y, np.arange(len(self.y))] -= self.weight
+        slope_experts = self.logs @ residual.ravel() + PRIOR_ROWS * (weights.experts - self.prior)
+        slope_classes = residual.sum(axis=1) + NO_SHIFT * weights.classes
+        logs = self.logs.reshape(n, *shares.shape)
+        centred = logs - np.einsum("kcn,cn->kn", logs, shares)[:, None]
+        pulled = centred * certain
+        curved = pulled.reshape(n, -1) @ centred.reshape(n, -1).T
+        curved.flat[:: n + 1] += PRIOR_ROWS
+        mixed = pulled.sum(axis=2)
+        of_classes = np.diag(certain.sum(axis=1) + NO_SHIFT) - certain @ shares.T
+        step: Doubles = np.linalg.solve(
+            np.block([[curved, mixed], [mixed.T, of_classes]]), np.concatenate([slope_experts, slope_classes])
+        )
+        return step
+
+
 def trust(answered: Answered) -> Doubles:
     """The weights that accuracy alone would give, one in sum: those that others are held to.
 
@@ -245,4 +274,16 @@ def softmax(scores: Doubles) -> Doubles:
     """Over the classes."""
     found: Doubles = np.exp(scores - scores.max(axis=1, keepdims=True))
     found /= found.sum(axis=1, keepdims=True)
+    return found
+
+
+def log_losses(scores: Doubles, y: Ints) -> Doubles:
+    """Of each row, the negative logarithm of what the softmax of its scores ``[class, row]`` gives its label.
+
+    >>> log_losses(np.zeros((2, 1)), np.array([1])).round(3)
+    array([0.693])
+    """
+    top = scores.max(axis=0)
+    found: Doubles = np.log(np.exp(scores - top).sum(axis=0)) + top
+    found -= scores[y, np.arange(len(y))]
     return found

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from smartcl.paper.experiments.default_tables import CLASSES_TABLE, DEFAULT_TABLE
+from smartcl.paper.experiments.encoder_tables import ENCODER_TABLES
 from smartcl.paper.experiments.keywords import KEYWORD_RUNS, keyword_data
 from smartcl.paper.experiments.own_tables import OWN_TABLES
 from smartcl.paper.experiments.paper_tables import PAPER_TABLES
@@ -41,6 +42,7 @@ TABLES: dict[str, Table] = {
     FASHION_TABLE.name: FASHION_TABLE,
     FASHION_CLASSES_TABLE.name: FASHION_CLASSES_TABLE,
     WRONG_CLASSES_TABLE.name: WRONG_CLASSES_TABLE,
+    **ENCODER_TABLES,
     PRECISION_TABLE.name: PRECISION_TABLE,
     STREAM_RUNS.name: STREAM_RUNS,
 }

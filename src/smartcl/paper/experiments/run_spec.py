@@ -13,6 +13,7 @@ from smartcl.paper.datasets.corruption import NoiseModel
 from smartcl.paper.datasets.dataset_registry import DATASETS, protocol_of
 from smartcl.paper.datasets.stream_suite import SUITE
 from smartcl.paper.peers.names import PEERS
+from smartcl.paper.peers.rivals import RIVALS
 from smartcl.paper.scores.prequential import BATCH_ROWS
 from smartcl.saving.references import saved_code
 
@@ -51,7 +52,7 @@ class RunSpec:
     @classmethod
     def of(cls, parameters: Mapping[str, Any], **names: Any) -> RunSpec:
         """With parameters given as a mapping, checked and put in order."""
-        if names["method"] in PEERS:
+        if names["method"] in PEERS or names["method"] in RIVALS:
             if parameters:
                 raise ValueError(f"{names['method']} is a peer, and runs at its own defaults: it takes no parameters")
             return cls(**names)
@@ -72,9 +73,11 @@ class RunSpec:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """Every parameter of the method, defaults included; of a peer its release."""
+        """Every parameter of the method, defaults included; of a peer its release, of a rival its numbers."""
         if self.method in PEERS:
             return dict(PEERS[self.method].settings)
+        if self.method in RIVALS:
+            return dict(RIVALS[self.method].settings)
         return {**find_method(self.method).parameters, **dict(self.parameters)}
 
     @property

@@ -21,6 +21,8 @@ from smartcl.paper.experiments.keywords import KeywordNotes
 from smartcl.paper.experiments.prequential_run import prequential_run
 from smartcl.paper.experiments.run_spec import RunSpec
 from smartcl.paper.experiments.tracker import MemoryTracker
+from smartcl.paper.peers.closed_forms import rival_result
+from smartcl.paper.peers.rivals import RIVALS
 from smartcl.paper.scores.reference_lines import REFERENCES
 from smartcl.paper.scores.task_scores import Scores, accuracy, backward_transfer, forgetting, summary, tested
 
@@ -73,7 +75,22 @@ def run(spec: RunSpec, progress: TellProgress | None = None, data_dir: Path | No
     """Load the stream, build the learner, learn and test; on a stream of the suite, test each batch and learn it."""
     if spec.dataset in SUITE:
         return prequential_run(spec, data_dir)
+    if spec.method in RIVALS:
+        return rival_run(spec, data_dir)
     return prepare_run(spec, data_dir).run(progress)
+
+
+def rival_run(spec: RunSpec, data_dir: Path | None = None) -> dict[str, Any]:
+    """A rival fitted to the whole stream at once, and tested as a learner is at the end."""
+    stream = load_stream(spec.dataset, spec.seed, spec.noise, data_dir)
+    return {
+        **rival_result(spec.method, spec.settings, stream),
+        "stream": stream.name,
+        "spec": replace(spec, source=stream.source).as_dict(),
+        "settings": spec.settings,
+        "protocol": spec.protocol,
+        "versions": {name: version(name) for name in ("smartcl", "numpy", "scikit-learn")},
+    }
 
 
 def learn(

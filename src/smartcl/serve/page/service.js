@@ -151,7 +151,7 @@ function showAccuracy() {
 }
 
 function showPace() {
-  const [width, height, left, bottom] = [560, 150, 48, 24];
+  const [width, height, left, bottom] = [560, 280, 48, 26];
   const highest = Math.max(1, ...paces);
   const svg = make("svg", null, { viewBox: `0 0 ${width} ${height}`, role: "img" });
   svg.append(drawn("title", {}, `${number(paces[paces.length - 1])} rows learned a second now`));
@@ -169,10 +169,10 @@ function showPace() {
 function showCalibration() {
   const bins = latest.scores[shown].calibration;
   if (!bins.length) { place("calibration").replaceChildren(make("p", "no labels yet")); return; }
-  const size = 260, edge = 48;
-  const svg = make("svg", null, { viewBox: `0 0 560 ${size}`, role: "img" });
+  const width = 560, size = 260, edge = 48;
+  const svg = make("svg", null, { viewBox: `0 0 ${width} ${size}`, role: "img" });
   svg.append(drawn("title", {}, "how often answers were right, by how sure they were"));
-  const at = (value) => edge + (size - edge - 10) * value, up = (value) => size - 30 - (size - 42) * value;
+  const at = (value) => edge + (width - edge - 18) * value, up = (value) => size - 30 - (size - 42) * value;
   svg.append(drawn("line", { x1: at(0), y1: up(0), x2: at(1), y2: up(1), stroke: "var(--soft)", "stroke-dasharray": "4 4" }));
   const most = Math.max(...bins.map((bin) => bin.rows));
   for (const bin of bins) {
@@ -181,7 +181,7 @@ function showCalibration() {
     svg.append(dot);
   }
   svg.append(drawn("text", { x: at(0.5), y: size - 8, "text-anchor": "middle" }, "how sure"));
-  svg.append(drawn("text", { x: at(1) + 8, y: up(0.97) }, "how often right"));
+  svg.append(drawn("text", { x: at(0) + 8, y: up(1) + 4 }, "how often right"));
   for (const part of [0, 1]) svg.append(drawn("text", { x: at(0) - 6, y: up(part) + 4, "text-anchor": "end" }, `${100 * part} %`));
   place("calibration").replaceChildren(svg);
 }
