@@ -15,9 +15,6 @@ from numpy.typing import NDArray
 
 from smartcl.saving.saved import Saved
 
-Doubles = NDArray[np.float64]
-Bools = NDArray[np.bool_]
-
 #: Rows of a block, and blocks that tell whether a column is a clock.
 BLOCK_ROWS, ENOUGH_BLOCKS = 50, 10
 #: The share of all moves that may go against the trend: rows of a log are not quite in order.
@@ -40,18 +37,18 @@ class Trends:
     array([ True, False])
     """
 
-    pending: Doubles
+    pending: NDArray[np.float64]
     #: Blocks in all, and of each column those with a value.
     blocks: int
     known: NDArray[np.int64]
-    last: Doubles
-    low: Doubles
-    high: Doubles
-    up: Doubles
-    down: Doubles
+    last: NDArray[np.float64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    up: NDArray[np.float64]
+    down: NDArray[np.float64]
     jumps: NDArray[np.int64]
     #: The sum of the differences between the least and the greatest value of each block.
-    within: Doubles
+    within: NDArray[np.float64]
 
     @classmethod
     def none(cls, columns: int) -> Trends:
@@ -64,20 +61,20 @@ class Trends:
         return self.blocks >= ENOUGH_BLOCKS
 
     @property
-    def clocks(self) -> Bools:
+    def clocks(self) -> NDArray[np.bool_]:
         """Which columns have moved in one direction only; and those that have always had one value."""
         one_way = np.minimum(self.up, self.down) <= AGAINST * np.maximum(self.up, self.down)
         narrow = self.within <= NARROW * self.span * self.known
-        found: Bools = one_way & narrow & (self.jumps < KNOWN_CYCLES)
+        found: NDArray[np.bool_] = one_way & narrow & (self.jumps < KNOWN_CYCLES)
         return found
 
     @property
-    def span(self) -> Doubles:
+    def span(self) -> NDArray[np.float64]:
         """From the least of the medians to the greatest."""
-        found: Doubles = self.high - self.low
+        found: NDArray[np.float64] = self.high - self.low
         return found
 
-    def after(self, rows: Doubles) -> Trends:
+    def after(self, rows: NDArray[np.float64]) -> Trends:
         """With these rows, columns side by side; NaN where there is no value."""
         rows = np.concatenate([self.pending, rows]) if len(self.pending) else rows
         found = self
@@ -86,7 +83,7 @@ class Trends:
         left = len(rows) - len(rows) % BLOCK_ROWS
         return Trends(rows[left:].copy(), *(getattr(found, field.name) for field in fields(self)[1:]))
 
-    def _after_block(self, block: Doubles) -> Trends:
+    def _after_block(self, block: NDArray[np.float64]) -> Trends:
         least, medians, most = _least_median_most(block)
         there = np.isfinite(medians)
         began = there & (self.known == 0)
@@ -128,7 +125,9 @@ class Trends:
         return Trends(pending, saved.whole("blocks", 0), known, last, low, high, up, down, jumps, within)
 
 
-def _least_median_most(block: Doubles) -> tuple[Doubles, Doubles, Doubles]:
+def _least_median_most(
+    block: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Of each column, of the values that are there; NaN where there is none.
 
     >>> _least_median_most(np.array([[1.0, np.nan], [3.0, np.nan], [2.0, np.nan]]))
@@ -139,12 +138,12 @@ def _least_median_most(block: Doubles) -> tuple[Doubles, Doubles, Doubles]:
     return ordered[0], ordered[last // 2, columns], ordered[last, columns]
 
 
-def finite(values: Doubles) -> Doubles:
+def finite(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Values for a saved state, with a number for what is missing."""
     return np.where(np.isfinite(values), values, LARGEST)
 
 
-def with_gaps(saved: Doubles) -> Doubles:
+def with_gaps(saved: NDArray[np.float64]) -> NDArray[np.float64]:
     """What ``finite`` was given.
 
     >>> with_gaps(finite(np.array([1.0, np.nan])))
