@@ -181,17 +181,9 @@ def speed(most: int | None) -> list[Line]:
             rates.append(learned / (slowest + merging))
             told = f"{workers} worker{'s' * (workers > 1)}"
             lines += [
-                (
-                    f"CPU ms a row of {told}, learning",
-                    1000 * sum(e.seconds for d in rounds[1:] for e in d) / learned,
-                    "-",
-                ),
+                (f"CPU ms a row of {told}, learning", 1000 * learning / learned, "-"),
                 (f"CPU ms a row of {told}, merging", 1000 * merging / learned, "-"),
-                (
-                    f"rows a second of {told} by the clock, beside other work",
-                    learned / (moments[-1][0] - moments[0][0]),
-                    "-",
-                ),
+                (f"rows a second of {told} by the clock, beside other work", learned / clock, "-"),
             ]
     return [*lines, ("rows a second of two workers against one, by processor time", rates[1] / rates[0], ">= 1.8")]
 

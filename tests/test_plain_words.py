@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-SOURCE = Path(__file__).parents[1] / "src" / "smartcl"
+ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "src" / "smartcl"
 
 #: Riddles and personifications, each with what to write instead.
 REFUSED = {
@@ -55,6 +56,15 @@ def test_no_riddle_is_left(name: str) -> None:
         for match in re.finditer(pattern, words, re.IGNORECASE)
     ]
     assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize(
+    "page", [*ROOT.glob("*.md"), *sorted((ROOT / "docs").rglob("*.md"))], ids=lambda page: page.name
+)
+def test_no_riddle_is_left_on_a_page(page: Path) -> None:
+    text = re.sub(r"```.*?```|`[^`]*`", "", page.read_text(), flags=re.DOTALL)
+    found = {match[0]: instead for word, instead in REFUSED.items() for match in re.finditer(word, text, re.IGNORECASE)}
+    assert not found
 
 
 def test_the_first_line_of_a_module_says_what_it_is() -> None:

@@ -49,18 +49,6 @@ def test_it_learns_and_holds_back(
     assert moved[1] < moved[0]
 
 
-@every_penalty
-def test_its_settings_are_read_from_text(method: str) -> None:
-    found = METHODS[method]
-    assert found.summary.endswith("without replay no memory is kept.")
-    assert found.coerce({"strength": "2", "replay": "5", "hidden": "3,4"}) == {
-        "strength": 2.0,
-        "replay": 5,
-        "hidden": (3, 4),
-    }
-    assert found.parameters["strength"] > 0
-
-
 def test_l2_is_the_squared_distance() -> None:
     learner = learner_of("l2", strength=0.5)
     learn(learner, small_batches(2))

@@ -308,3 +308,21 @@ def test_what_the_journal_holds_is_json_for_people_too(tmp_path: Path) -> None:
         entry = next(served.journal.entries())
         request, rows = json.loads(entry.text)
         assert (request, len(rows), rows[0]) == (None, 20, [ROWS[0][0], ROWS[0][1], "a0", None])
+
+
+def test_rows_that_cannot_be_learned_keep_no_others_from_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with one_model(tmp_path / "model") as served:
+        learn(served, items(ROWS[:60]))
+        assert served.model is not None
+        taught = served.model.classifier._taught
+
+        def fails(rows: Any, given: Any) -> Any:
+            if "boom" in given.y:
+                raise RuntimeError("a defect")
+            return taught(rows, given)
+
+        monkeypatch.setattr(served.model.classifier, "_taught", fails)
+        learn(served, [Item(ROWS[60][0], "boom")])
+        learn(served, items(ROWS[61:71]))
+        assert (served.counts.failed, served.counts.learned) == (1, 70)
+        assert served.version == 70

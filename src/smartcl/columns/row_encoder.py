@@ -313,6 +313,10 @@ class RowEncoder:
         made = torch.from_numpy(np.array([out], dtype=np.float32))
         return EncodedRows(made, state.keys, state.names, state.words)
 
+    def id_of(self, record: Mapping[Any, Any]) -> Any:
+        """The id of one record, as ``parse`` gives it; None where rows have none."""
+        return None if self.schema.id is None else _id_given(flattened(record).get(self.schema.id))
+
     def name(self, feature: int) -> str:
         """What a feature is called."""
         known = self.schema.feature_names

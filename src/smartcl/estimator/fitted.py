@@ -73,7 +73,7 @@ class Built:
         return {**method_of(self.method).parameters, **self.parameters}
 
     def check_same(self, asked: Built) -> None:
-        """Refuse to go on with a learner that is not what is asked for now."""
+        """Refuse to go on with a learner whose settings are not those asked for now."""
         mine, theirs = ({"method": b.method, "memory": b.memory, **b.settings} for b in (self, asked))
         for name in (*mine, *theirs):
             before, now = mine.get(name), theirs.get(name)
@@ -182,7 +182,7 @@ class Fitted:
             raise ValueError(f"y contains labels outside classes: {shown(strangers.tolist())} not in {shown(known)}")
 
     def relearned(self, batch_size: int, seed: int) -> Fitted:
-        """A learner that has seen nothing but what the memory holds; what it was told it is told again.
+        """A learner that has seen nothing but what the memory holds; weights of classes are set again.
 
         Classes of which no sample is left go, unless they were given as all there will ever be. Rows are what they
         would be, encoded by what is known of the stored ones alone.

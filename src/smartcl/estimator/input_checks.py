@@ -56,7 +56,7 @@ def _shortened(error: Exception) -> str:
 
 
 def as_array(values: Any) -> Any:
-    """Tensors as arrays, whatever else as it is."""
+    """Tensors as arrays; other values unchanged."""
     return values.detach().cpu().numpy() if isinstance(values, torch.Tensor) else values
 
 
@@ -121,7 +121,7 @@ def check_batch_size(size: Any) -> int:
 
 
 def check_verbose(verbose: Any) -> None:
-    """Refuse what does not say how much is to be told: 0 is nothing."""
+    """Refuse a ``verbose`` that is no level of messages: 0 is none."""
     level = plain(verbose)
     if not isinstance(level, int) or level < 0:
         raise ValueError(f"verbose must be a whole number >= 0, got {shown(verbose)}")

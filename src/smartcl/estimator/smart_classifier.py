@@ -1,4 +1,4 @@
-"""The scikit-learn front door."""
+"""``SmartClassifier``: a classifier with the interface of scikit-learn."""
 
 from __future__ import annotations
 
@@ -272,7 +272,7 @@ class SmartClassifier(ClassifierMixin, TableDoor):  # type: ignore[misc]
 
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """The accuracy of ``predict`` on rows whose labels are known."""
-        from sklearn.metrics import accuracy_score  # late, as in scikit-learn: who only learns does not wait for it
+        from sklearn.metrics import accuracy_score  # imported late, as in scikit-learn: learning alone does not need it
 
         predicted = self.predict(X)
         with one_line():
@@ -285,7 +285,7 @@ class SmartClassifier(ClassifierMixin, TableDoor):  # type: ignore[misc]
 
     @property
     def scores_(self) -> NamedScores:
-        """How good the answers were that the default learner gave to each batch before it learned it.
+        """Scores of the answers that the default learner gave to each batch before it learned it.
 
         Accuracy beside that of always saying the commonest label and of repeating the last one, and what else a stream
         is scored by; overall, in the last tenth, by class and over time. Other methods are not asked, for most of them
@@ -327,19 +327,19 @@ class SmartClassifier(ClassifierMixin, TableDoor):  # type: ignore[misc]
         return found / found.sum() if found.any() else found
 
     def begin_scores(self) -> None:
-        """Begin ``scores_`` anew: for a stream of another kind, or for rows that the model is to be tested on."""
+        """Reset ``scores_``, for a stream of another kind or for rows that the model is to be tested on."""
         check_is_fitted(self)
         with self._one_at_a_time():
             self._fitted = replace(self._fitted, account=self._fitted.account.anew())
 
     @property
     def learner_(self) -> StreamLearner:
-        """What learns: its memory, its network, its doubt."""
+        """The learner, with its memory and its networks or members."""
         return self._known("learner_").learner
 
     @property
     def memory_(self) -> SchematicMemory:
-        """What is remembered, and what it costs; ``export()`` shows the samples themselves."""
+        """The memory: its samples and their bytes; ``export()`` gives the samples themselves."""
         fitted = self._known("memory_")
         return fitted.learner.memory.named(fitted.names, self._feature_names(fitted))
 
@@ -378,7 +378,7 @@ class SmartClassifier(ClassifierMixin, TableDoor):  # type: ignore[misc]
         feature_names: list[str],
         companions: Mapping[str, Any],
     ) -> SmartClassifier:
-        """An estimator that goes on with a learner that has been learning by itself."""
+        """An estimator made of a learner that has learned without one."""
         own = own_settings(cls().get_params())
         given = {name: value for name, value in built.parameters.items() if name in own}
         others = {name: value for name, value in built.parameters.items() if name not in own}
@@ -496,7 +496,7 @@ class SmartClassifier(ClassifierMixin, TableDoor):  # type: ignore[misc]
         return found, self._fitted.names[: found.shape[1]]  # asked for after the answer: never fewer than its columns
 
     def _drafted(self, X: Any, y: ArrayLike) -> tuple[SmartClassifier, Taken]:
-        """A model that will take this one's place, which stays as it is until then; what it is to learn."""
+        """A model to replace this one once it has learned, and the rows that it is to learn."""
         draft = object.__new__(type(self))
         draft.__dict__.update(self.__dict__)
         encoding = None if self.encoder is None else Encoding.of(self.encoder, X)
@@ -518,7 +518,7 @@ class SmartClassifier(ClassifierMixin, TableDoor):  # type: ignore[misc]
 
     @property
     def _may_miss(self) -> bool | str:
-        """What scikit-learn's check asks of values: of an encoder's vectors none is missing."""
+        """The argument of scikit-learn's check for missing values: an encoder's vectors have none."""
         return "allow-nan" if self.encoder is None else True
 
     def _new(self, taken: Taken, classes: Labels, rng: np.random.RandomState, fixed: bool) -> Fitted:
@@ -541,7 +541,7 @@ class SmartClassifier(ClassifierMixin, TableDoor):  # type: ignore[misc]
         return [*names, *(f"{names[column]} is missing" for column in fitted.gaps.says)]
 
     def _asked(self, spec: InputSpec) -> Built:
-        """What a learner would be made from now."""
+        """The settings that a learner would be made from now."""
         arguments = self.get_params(deep=False)
         return Built.of(method_asked(arguments), self.memory, parameters_asked(arguments), spec)
 

@@ -1,4 +1,4 @@
-"""Tables at the estimator's door: columns of any kind are recognised, encoded and learned, batch after batch.
+"""Tables for the estimator: columns of any kind are recognised, encoded and learned, batch after batch.
 
 A table is a frame of pandas, Polars or PyArrow, or a list of dicts. The first one says what the columns are.
 """
@@ -50,7 +50,7 @@ MOST_LOOKED_AT = 200
 
 
 class TableDoor(SavedEstimator):
-    """What an estimator does with tables. Rows of numbers, which they become, are its own affair."""
+    """The part of an estimator that takes tables and makes rows of numbers of them."""
 
     encoder: Any
     class_weight: Any

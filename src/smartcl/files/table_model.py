@@ -22,6 +22,7 @@ from smartcl.columns.row_encoder import EncodedRows, Odd, Parsed, RowEncoder, Ta
 from smartcl.columns.values import name_of
 from smartcl.data.batch import Rows
 from smartcl.estimator import SmartClassifier
+from smartcl.estimator.fitted import check_labels
 from smartcl.estimator.input_checks import Given, Said
 from smartcl.files.answered_rows import AnsweredRows
 from smartcl.files.blocks import Block, Step
@@ -241,8 +242,9 @@ class TableModel:
         label = name_of(y)
         if label is None:
             raise ValueError(f"a row to learn must have a label, got {y!r}")
-        made = self.encoder.row(x)
-        self._learned(AnsweredRows(made, [label], None, self.progress.rows, None))
+        check_labels([label])
+        made, known = self.encoder.row(x), self.encoder.id_of(x)
+        self._learned(AnsweredRows(made, [label], None if known is None else [known], self.progress.rows, None))
 
     def predict_proba_one(self, x: Mapping[Any, Any]) -> dict[str, float]:
         """The probability of each class for one row, a dict of raw columns; none before the first row was learned."""

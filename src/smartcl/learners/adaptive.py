@@ -25,7 +25,7 @@ from smartcl.learners.smart import schematic
 from smartcl.selection.fair_shares import FairReservoir
 from smartcl.settings import OwnMember, nearest, shown
 
-#: The network without guards: as small as did no harm on tables.
+#: The network without guards; smaller ones were less accurate on tables.
 PLAIN = Recipe(hidden=(256, 256), lr=1e-3, iterations=20, replay=100, average=0.98)
 #: Of its settings those that are as asked for, where something is asked for.
 TURNED = ("lr", "iterations", "replay", "average", "smoothing")
@@ -63,7 +63,7 @@ MEMBERS: Mapping[str, Callable[[InputSpec, FeatureMap, AdaptiveSettings, int], M
 
 
 def usual_members(spec: InputSpec) -> tuple[str, ...]:
-    """What suits rows such as these.
+    """The members for rows of this kind.
 
     >>> usual_members(InputSpec(n_features=10, n_classes=2))
     ('ridge', 'logistic', 'neighbours', 'trees', 'network')

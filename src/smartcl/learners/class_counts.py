@@ -1,4 +1,4 @@
-"""Counts of the classes so far, and when each came last: which are among the newest rows, and which only in memory."""
+"""Counts of the classes so far and when each came last; some are among the newest rows, some in memory alone."""
 
 from __future__ import annotations
 

@@ -91,7 +91,7 @@ class Learner(StreamLearner):
         return observation
 
     def check_finite(self, values: Iterable[torch.Tensor], batch: Batch) -> None:
-        """A state that is not numbers any more never counts."""
+        """Refuse a state with values that are not finite."""
         if not all(bool(value.detach().sum().isfinite()) for value in values):
             raise ValueError(
                 f"x must be small enough to learn from: with values up to {largest(batch.x):.3g} and "
@@ -99,7 +99,7 @@ class Learner(StreamLearner):
             )
 
     def consolidate(self, new: Labelled, batch: Batch) -> None:
-        """What has been learned is to be kept."""
+        """Let the penalties protect what has been learned."""
         self.model.consolidate(new.rows, new.y)
         self.check_finite(self.model.noted(), batch)
 
@@ -163,7 +163,7 @@ class Learner(StreamLearner):
         return self.memory.select(candidates, view, self.rng, self.offer)
 
     def listened_to(self) -> Bools:
-        """Which input features have a say in the answers."""
+        """The input features that the answers depend on."""
         alive: Bools = self.judge.network.alive().numpy()
         return alive
 
@@ -221,5 +221,5 @@ class Learner(StreamLearner):
 
 
 def probabilities(logits: torch.Tensor) -> torch.Tensor:
-    """Softmax, also of logits that a row of absurd size has driven beyond the largest number."""
+    """Softmax, also of logits beyond the largest number."""
     return logits.nan_to_num().softmax(dim=1)

@@ -1,7 +1,6 @@
 """The settings of every method, with their defaults: nothing here needs torch.
 
-A method's own settings are a recipe with other defaults and further fields. A field with ``init=False`` has one value
-for good.
+A method's own settings are a recipe with other defaults and further fields. A field with ``init=False`` is fixed.
 """
 
 from __future__ import annotations

@@ -64,7 +64,7 @@ class Model:
         return self.network if self.average is None else self.average.network
 
     def drawing(self, rng: np.random.Generator) -> AbstractContextManager[None]:
-        """Inside, whatever a network of the user's own draws goes by this generator."""
+        """Inside, a user's own network draws from this generator."""
         return seeded(draw_seed(rng)) if isinstance(self.network, WrappedNetwork) else nullcontext()
 
     def expect(self, rows: Prepared) -> None:
@@ -85,7 +85,7 @@ class Model:
             self.average.update(self.network)
 
     def settle(self, rng: np.random.Generator) -> None:
-        """All steps of a batch are taken; a network that no slope passes through any more begins anew."""
+        """After the steps of a batch: a network that no slope passes through any more begins anew."""
         for regularizer in self.regularizers:
             regularizer.settle(self.network, self.optimizer)
         if self.network.is_dead():
@@ -99,7 +99,7 @@ class Model:
             self.average.restart(self.network)
 
     def consolidate(self, rows: Prepared, y: torch.Tensor) -> None:
-        """What was learned is what is to be kept."""
+        """Let each penalty protect what was learned."""
         for regularizer in self.regularizers:
             regularizer.consolidate(self.network, rows, y)
 

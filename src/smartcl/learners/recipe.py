@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 class Recipe(Settings):
     """The training settings shared by all learners; the defaults are the paper's (section 5).
 
-    A method's own settings are a recipe too: with other defaults, further fields, and those it leaves no choice of
-    given for good (``init=False``).
+    A method's own settings are a recipe too: with other defaults, further fields, and fixed values where it leaves no
+    choice (``init=False``).
     """
 
     hidden: tuple[int, ...] = (400, 400)

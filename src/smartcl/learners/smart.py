@@ -29,7 +29,7 @@ def smart(spec: InputSpec, memory: str | int, settings: SmartSettings, seed: int
 
 
 def smart_quick(spec: InputSpec, memory: str | int, settings: QuickSettings, seed: int = 0) -> Learner:
-    """``smart`` with fewer steps on a smaller network: several times as fast, and a little less right."""
+    """``smart`` with fewer steps on a smaller network: several times as fast, and a little less accurate."""
     return smart(spec, memory, settings, seed)
 
 

@@ -46,8 +46,8 @@ class StreamLearner(Transactional):
     """A classifier that learns from a stream of batches beside a memory of a fixed number of bytes.
 
     ``observe`` completes or changes nothing; several of them inside ``with learner.all_or_nothing():`` do so together.
-    Threads may share a learner: they learn one after the other, and predict from the last finished batch. How a batch
-    is learned and how rows are classified, a subclass says.
+    Threads may share a learner: they learn one after the other, and predict from the last finished batch. A subclass
+    defines how a batch is learned and how rows are classified.
     """
 
     #: What ``extra_columns`` gives, by name and dtype; None where it depends on the stream.

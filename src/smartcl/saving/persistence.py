@@ -90,7 +90,7 @@ def load_state(folder: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 def _sealed(content: dict[str, Any]) -> bytes:
-    """A JSON text behind a line that vouches for it."""
+    """A JSON text behind a line with its checksum."""
     try:
         body = json.dumps(content, allow_nan=False).encode()
     except (TypeError, ValueError) as error:
@@ -160,7 +160,7 @@ def _arrays_named_in(path: Path) -> set[str]:
 
 
 def _clear(folder: Path, named: set[str]) -> None:
-    """Remove what no state names: generations gone by, and what killed saves left behind."""
+    """Remove files that no state names: older generations, and parts of saves that were killed."""
     for path in folder.iterdir():
         if path.name not in {*named, PREVIOUS, LOCK, TRAINER} and path.is_file():
             with suppress(OSError):
@@ -170,7 +170,10 @@ def _clear(folder: Path, named: set[str]) -> None:
 @contextmanager
 def _only_writer(folder: Path) -> Iterator[None]:
     """Inside, no other process saves here; the lock of a process that died is free."""
-    from filelock import FileLock, Timeout  # a fifth of what importing the estimator takes, and only savers need it
+    from filelock import (
+        FileLock,
+        Timeout,
+    )  # imported late: a fifth of the estimator's import time, and only saving needs it
 
     try:
         with FileLock(folder / LOCK, timeout=PATIENCE_SECONDS):
@@ -184,7 +187,7 @@ def _only_writer(folder: Path) -> Iterator[None]:
 def only_trainer(folder: Path) -> Iterator[None]:
     """Inside, no other process trains the model of this folder; the lock of a process that died is free.
 
-    Where no model comes of it, a folder that was not there before goes again.
+    If no model is saved, a folder made for it is removed.
     """
     from filelock import FileLock, Timeout
 

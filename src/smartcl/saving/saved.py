@@ -1,7 +1,7 @@
-"""Reading a saved state that may be damaged: whatever is taken out of it is checked on the way.
+"""Reading of a saved state that may be damaged: every value taken out of it is checked.
 
-A file's checksum tells that it is what was written, not that a learner wrote it. A state that is loaded must be one
-that could have been saved: what a learner finds out only later, it finds out too late.
+A file's checksum tells that it is what was written, not that a learner wrote it. So a loaded state is checked to be one
+that could have been saved, before a learner uses it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class StateError(ValueError):
 
 
 class Saved:
-    """One part of a saved state, and where in it: every look says what it must find there.
+    """One part of a saved state and its path in it; each method names the type and range that it expects.
 
     >>> saved = Saved({"width": 3, "model": {"bias": torch.zeros(2)}})
     >>> saved.whole("width", low=1, high=10)

@@ -204,7 +204,7 @@ class KnownIds:
             self._add(row.tobytes())
 
     def _start(self, room: int) -> None:
-        """Nothing is known, and there is room for so many, a power of two; slots hold a place in the ring plus one."""
+        """Start empty, with ``room`` slots, a power of two; a slot holds a place in the ring plus one."""
         self._room, self._first, self._count = room, 0, 0
         self._digests, self._slots = bytearray(DIGEST_BYTES * room), array("i", bytes(8 * room))
 

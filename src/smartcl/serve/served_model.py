@@ -560,6 +560,7 @@ class ServedModel:
         """Learn rows together; what cannot be learned is counted, and the model stays as it was."""
         model = self.model
         assert model is not None
+        waiting = model.waiting
         try:
             self._compare(rows)
             first = model.progress.rows
@@ -569,6 +570,7 @@ class ServedModel:
             log.exception("rows could not be learned")
             self.counts.failed += len(rows)
             self.troubles["learning"] = f"{len(rows)} rows could not be learned: {_told(error)}"
+            model.waiting = waiting  # or they would be tried again with each of the next rows, and fail those too
             return
         self._unsaved += len(rows)
         self.counts.learned += len(rows)
