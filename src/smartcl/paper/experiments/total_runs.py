@@ -11,7 +11,8 @@ from smartcl.paper.experiments.results import ResultFolder
 from smartcl.paper.experiments.run_spec import RunSpec
 from smartcl.paper.experiments.run_table import Counted, Row, Table
 
-#: The signature of Disjoint MNIST.
+#: Images of ten classes. The tasks of Disjoint MNIST have two labels, so runs take up to a few per cent less than they
+#: may, RanDumb in 50 kB 30% less: what is drawn is what they took.
 IMAGES = InputSpec(n_features=784, n_classes=10, dtype="uint8", scale=1 / 255)
 
 
@@ -35,8 +36,8 @@ TOTAL_RUNS = TotalTable(
     (
         Row("smart", "smart"),
         Row("RanDumb", "randumb"),
-        Row("ER", "er"),
-        Row("DER++", "der++"),
+        Row("ER", "er", seeds=1),
+        Row("DER++", "der++", seeds=1),
     ),
     ("50kB", "200kB", "500kB", "1MB", "3MB", "10MB"),
     lambda column: {},
