@@ -325,7 +325,7 @@ class Ensemble(StreamLearner):
         return np.concatenate(found, axis=1)
 
     def classify(self) -> Callable[[Rows], torch.Tensor]:
-        return lambda x: torch.from_numpy(self.probabilities(self.view(x))).float()
+        return lambda x: torch.from_numpy(self.probabilities(self.view(x)).astype(np.float32))
 
     def probabilities(self, rows: View) -> Doubles:
         """Weighed and calibrated: for the next rows of the stream, or for the very next one.

@@ -90,20 +90,13 @@ def unit_rows(rows: sparse.csr_array[Any, tuple[int, int]]) -> sparse.csr_array[
 
 def votes(distances: torch.Tensor, recent: Recent, n_classes: int, ranges: Sequence[int] = NEIGHBOUR_ROWS) -> Floats:
     """The share of each class among the nearest of the newest rows, ``[row, range, class]``; nearer ones count more."""
-    count, end = min(NEIGHBOURS, len(recent)), len(recent)
+    count = min(NEIGHBOURS, len(recent))
     near = np.empty((len(distances), len(ranges), count), np.float32)
     nearest = np.empty(near.shape, np.int64)
-    found = torch.zeros(len(distances), 0), torch.zeros(len(distances), 0, dtype=torch.int64)
-    for place, rows in enumerate(ranges):  # each range holds the one before it
+    for place, rows in enumerate(ranges):
         first = max(0, len(recent) - rows)
-        if first < end:
-            more = distances[:, first:end].topk(min(count, end - first), dim=1, largest=False, sorted=False)
-            found = torch.cat([more.values, found[0]], 1), torch.cat([more.indices + first, found[1]], 1)
-            if found[0].shape[1] > count:
-                values, at = found[0].topk(count, dim=1, largest=False, sorted=False)
-                found = values, found[1].gather(1, at)
-            end = first
-        near[:, place], nearest[:, place] = found[0].numpy(), found[1].numpy()
+        found = distances[:, first:].topk(count, dim=1, largest=False, sorted=False)
+        near[:, place], nearest[:, place] = found.values.numpy(), found.indices.numpy() + first
     vote = 1 / (near + 0.1 * near.mean(axis=2, keepdims=True) + np.float32(1e-9))
     if recent.weight is not None:
         vote = vote * recent.weight[nearest].astype(np.float64)  # either may be huge
