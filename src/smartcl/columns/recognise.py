@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smartcl.columns.column_schema import (
+    ANY,
     AS_NUMBERS,
     CATEGORY,
     CLOCK,
@@ -23,16 +24,19 @@ from smartcl.columns.column_schema import (
     INDEXED_LABEL,
     KINDS,
     NUMBER,
+    RISES,
     TEXT,
     TRUTH,
+    WATCHED,
     Column,
     ColumnSchema,
 )
 from smartcl.columns.hashed_width import USUAL_WIDTH
 from smartcl.columns.nested import plain
 from smartcl.columns.records import Records
+from smartcl.columns.trends import Trends
 from smartcl.columns.values import UNREADABLE, clock_of, is_missing, name_of, number_of, numbers_of
-from smartcl.columns.written import READERS, SLIPS, best_style
+from smartcl.columns.written import READERS, SLIPS, ReadValue, best_style
 
 #: Rows by which the columns are recognised.
 FIRST_ROWS = 1000
@@ -104,7 +108,7 @@ def recognised(records: Records, told: Told) -> ColumnSchema:
 def _column(name: str, values: Sequence[Any], kind: str | None, alone: bool) -> Column:
     there = [value for value in values if not is_missing(value)]
     missing = len(there) < len(values)
-    why = "as asked"
+    why, asked = "as asked", kind is not None
     if kind is None:
         kind, why = _kind(name, there, alone)
         if kind == IGNORED:
@@ -119,12 +123,20 @@ def _column(name: str, values: Sequence[Any], kind: str | None, alone: bool) -> 
         fine = numbers[np.isfinite(numbers)]
         scale = 86400.0 if kind == DATE else 1.0
         fill = float(np.float32(fine.mean() / scale)) if len(fine) else 0.0
-        return Column(name, kind, missing, fill, why=why, style=style)
+        trend = ANY if asked or kind in (CLOCK, TRUTH) else _trend(values, READERS[kind][style], scale)
+        return Column(name, kind, missing, fill, why=why, style=style, trend=trend)
     if kind == CATEGORY:
         names = len({name_of(value) for value in there})
         slots = names + max(LEAST_FREE, names) if names <= OWN_NAMES else 0
         return Column(name, kind, missing, slots=slots, why=why)
     return Column(name, kind, missing and kind == TEXT, why=why)
+
+
+def _trend(values: Sequence[Any], read: ReadValue, scale: float) -> str:
+    """Whether these numbers, in the order of the rows, only rise or only fall."""
+    numbers = numbers_of(values, read) / scale
+    gone = Trends.none(1).after(np.where(np.isfinite(numbers), numbers, np.nan)[:, None])
+    return RISES if gone.sure and gone.clocks[0] else WATCHED
 
 
 def _kind(name: str, there: Sequence[Any], alone: bool) -> tuple[str, str]:

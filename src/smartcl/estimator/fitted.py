@@ -124,6 +124,7 @@ class Built:
                 scale=spec.number("scale"),
                 learned=spec.flag("learned"),
                 shape=_saved_shape(spec),
+                momentary=_saved_momentary(spec),
             ),
         )
 
@@ -354,6 +355,13 @@ def _saved_columns(saved: Saved, built: Built) -> RowEncoder:
     columns = RowEncoder(schema)
     columns.load_state_dict(saved)
     return columns
+
+
+def _saved_momentary(spec: Saved) -> tuple[int, ...]:
+    found = spec.items("momentary")
+    if not all(isinstance(feature, int) and 0 <= feature < spec.whole("n_features", 1) for feature in found):
+        spec.refuse("momentary", "must be numbers of features")
+    return tuple(found)
 
 
 def _saved_shape(spec: Saved) -> tuple[int, ...] | None:

@@ -181,12 +181,19 @@ class TableDoor(SavedEstimator):
         check_labels(given.classes)
         known = np.unique(labels if given.classes is None else labels_of(np.asarray(given.classes)))
         check_family(labels, known, "classes do")
-        table = X if isinstance(X, TableRows) else _first_table(self, X, labels, len(known))
+        table = X if isinstance(X, TableRows) else _first_table(self, X, labels, len(known), shuffled)
         columns = table.encoder.copy()
         self.n_features_in_ = len(columns.schema.columns)
         if isinstance(X, TableRows):
             self.feature_names_in_ = np.array([column.name for column in columns.schema.columns], dtype=object)
-        spec = InputSpec(columns.schema.n_features, len(known), "float32", columns.schema.sparse, learned=True)
+        spec = InputSpec(
+            columns.schema.n_features,
+            len(known),
+            "float32",
+            columns.schema.sparse,
+            learned=True,
+            momentary=tuple(columns.momentary.tolist()),
+        )
         self._fitted = replace(self._begun(spec, known, given.classes is not None, rng), columns=columns)
         self._fitted.refuse_strangers(np.setdiff1d(labels, known))
         order = rng.permutation(len(labels)) if shuffled else np.arange(len(labels))
@@ -325,7 +332,7 @@ def _rows_of(X: Any) -> Any:
     return range(X.shape[0] if hasattr(X, "shape") else X.num_rows)
 
 
-def _first_table(model: TableDoor, X: Any, labels: Labels, classes: int) -> TableRows:
+def _first_table(model: TableDoor, X: Any, labels: Labels, classes: int, any_order: bool) -> TableRows:
     """The rows of the first table that a model learns, and an encoder that has learned nothing yet."""
     records = _records(model, X, reset=True)
     first = Records.of({name: values[:FIRST_ROWS] for name, values in records.columns.items()})
@@ -335,7 +342,8 @@ def _first_table(model: TableDoor, X: Any, labels: Labels, classes: int) -> Tabl
         schema = recognised(first, Told("", classes=classes))
     found = leaks(schema, first, labels[:FIRST_ROWS].astype(str).tolist())
     warn_of(found)
-    encoder = RowEncoder(with_leaks(schema, found))
+    schema = with_leaks(schema.in_any_order() if any_order else schema, found)
+    encoder = RowEncoder(schema)
     encoder.take_names(first)
     return TableRows(encoder.parse(records), encoder)
 

@@ -98,7 +98,7 @@ def remembered(model: TableModel) -> dict[str, Any]:
         "accuracy_over_time": [
             {"rows": point["row"], "accuracy": point["accuracy"]} for point in model.scores_.over_time
         ],
-        "taken": model.schema.taken,
+        "taken": model.encoder.taken,
         "words": {name: words.strongest(STRONGEST) for name, words in model.encoder.words.items()},
         "read": {name: {"place": mark.place, "records": mark.records} for name, mark in progress.marks.items()},
     }

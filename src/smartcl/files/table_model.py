@@ -340,7 +340,7 @@ class TableModel:
     def _answers(self, x: Any) -> NDArray[np.float64]:
         """The probabilities of encoded rows."""
         rows = torch.from_numpy(x) if isinstance(x, np.ndarray) else x
-        return self.classifier.predict_proba(TableRows(None, self.encoder, EncodedRows(rows, {}, {}, {})))
+        return self.classifier.predict_proba(TableRows(None, self.encoder, EncodedRows.to_predict(rows)))
 
     def answer(self, block: Block, odd: Odd, first: bool, keep: Sequence[str] = (), after: int = 0) -> Answered:
         """The model's answers to the rows of one block, perhaps the first of its input, ``after`` others."""

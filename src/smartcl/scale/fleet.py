@@ -204,6 +204,17 @@ class Fleet:
             fleet._crews[0].put(key, TableModel.load(own / "keys" / folder_name(key), trust))
         return fleet
 
+    def forget(self, ids: Sequence[str], retrain_from_memory: bool = False) -> int:
+        """Forget samples by their ids, in the base and in each model that began from it; how many there were in all.
+
+        The next ``save`` leaves nothing of the state before.
+        """
+        models = [self.base, *map(self.model, self.keys)]
+        count = sum(model.forget(list(ids), retrain_from_memory) for model in models)
+        if retrain_from_memory:
+            self._classes = list(dict.fromkeys(name for model in models for name in model.classes))
+        return count
+
     def close(self) -> None:
         """End the actors, if there are any."""
         if self._ray is not None:
@@ -381,6 +392,20 @@ def folder_name(key: str) -> str:
     """
     name = quote(key, safe="").replace(".", "%2E")
     return name if len(name) <= 100 else f"{name[:80]}-{crc32(key.encode()):08x}"
+
+
+def is_fleet(folder: Path) -> bool:
+    """Whether a folder holds a fleet."""
+    return (folder / PAGE).is_file()
+
+
+def forget_in_fleet(folder: Path, ids: Sequence[str], retrain: bool, trust: Sequence[str] = ()) -> dict[str, Any]:
+    """Forget samples of all models of a saved fleet; no file holds them any more."""
+    fleet = Fleet.load(folder, trust)
+    forgotten = fleet.forget(ids, retrain)
+    fleet.save(folder)
+    held = sum(len(model.classifier.memory_) for model in (fleet.base, *map(fleet.model, fleet.keys)))
+    return {"asked": len(ids), "forgotten": forgotten, "held": held}
 
 
 def _page(folder: Path) -> Saved:

@@ -203,6 +203,14 @@ def train_shards(
         return model
 
 
+def check_finished(folder: Path) -> None:
+    """Refuse a folder in which several workers have not come to their end: folders inside it hold rows too."""
+    if (folder / PLAN).is_file():
+        raise ValueError(
+            f"{folder} holds the training of several workers that has not ended: end it with --resume first"
+        )
+
+
 def begun(source: FileSource, told: Told, classifier: SmartClassifier, schema: ColumnSchema | None) -> TableModel:
     """The first base: it has learned the first rows of every file."""
     alone = [FileSource((name,), source.format) for name in source.inputs]
