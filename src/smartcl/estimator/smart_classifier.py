@@ -100,6 +100,10 @@ class SmartClassifier(ClassifierMixin, TableDoor):  # type: ignore[misc]
     as a row that comes twice: rows that come are cut into batches, some are held out to test on, and the memory is full
     sooner. That is why scikit-learn's two checks that compare weights with repeated rows cannot hold for a stream.
 
+    ``previous_label=True`` has rows of numbers learned as a table of their columns, to which the rate of each class
+    among the last labels belongs, as late as labels come; frames and dicts have it in any case. Without it the last
+    label still counts for the very next row, where labels come one by one.
+
     ``verbose=1`` tells on standard output, every other second, how many rows a long call of ``fit`` or ``partial_fit``
     has learned and how many it learns a second.
 
@@ -144,6 +148,7 @@ class SmartClassifier(ClassifierMixin, TableDoor):  # type: ignore[misc]
         augment: Augment | str | None = None,
         encoder: Encode | str | None = None,
         class_weight: Mapping[Any, float] | str | None = None,
+        previous_label: bool = False,
         batch_size: int = 50,
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
@@ -172,6 +177,7 @@ class SmartClassifier(ClassifierMixin, TableDoor):  # type: ignore[misc]
         self.augment = augment
         self.encoder = encoder
         self.class_weight = class_weight
+        self.previous_label = previous_label
         self.batch_size = batch_size
         self.random_state = random_state
         self.verbose = verbose

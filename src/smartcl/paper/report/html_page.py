@@ -15,7 +15,7 @@ from smartcl.paper.report.bytes_figure import against_bytes
 from smartcl.paper.report.costs import cost, cost_grid
 from smartcl.paper.report.curves import headline, noise
 from smartcl.paper.report.explanations import explained
-from smartcl.paper.report.glance import glance
+from smartcl.paper.report.glance import glance, users_glance
 from smartcl.paper.report.grid import Grid
 from smartcl.paper.report.highlights import highlights
 from smartcl.paper.report.histories import constraint, matrices, memory, purity
@@ -49,6 +49,7 @@ class Report:
     def __init__(self, runs: Runs, benchmarks: Path = BENCHMARKS) -> None:
         self.runs = runs
         self.figures = [
+            users_glance(runs),
             glance(runs, benchmarks),
             against_bytes(runs),
             headline(runs),

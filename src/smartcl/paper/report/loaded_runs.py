@@ -17,9 +17,9 @@ Result = dict[str, Any]
 #: The methods that see all data at once: what a memory cannot reach, and no contender.
 REFERENCES = ("joint", "joint-smart")
 
-#: What every run writes and the report cannot do without, on tasks with test sets or on a stream of the suite.
+#: What every run writes and the report cannot do without: on tasks with test sets, on the suite, on a real stream.
 NEEDED = {"accuracy", "spec"}
-TESTED = ({"accuracy_per_task"}, {"correct", "rows", "drifts", "gradual"})
+TESTED = ({"accuracy_per_task"}, {"correct", "rows", "drifts", "gradual"}, {"calibration_error", "rows"})
 
 
 class Runs(ResultFolder):
@@ -57,7 +57,8 @@ class Runs(ResultFolder):
         """The results behind a cell of a table."""
         name = table.name, row.label, column
         if name not in self._behind:
-            found = (self.load(table.spec(row, column, seed)) for seed in range(self.seeds))
+            seeds = range(0 if column in row.without else self.seeds)
+            found = (self.load(table.spec(row, column, seed)) for seed in seeds)
             self._behind[name] = [result for result in found if result is not None]
         return self._behind[name]
 

@@ -18,6 +18,7 @@ from smartcl.paper.experiments.tuning import write_strengths
 from smartcl.paper.report.ablation_grid import ablation_grid
 from smartcl.paper.report.bytes_figure import write_bytes
 from smartcl.paper.report.keywords_figure import keyword_grid, write_keywords
+from smartcl.paper.report.real_streams_figure import place_grids, write_real_streams
 from smartcl.paper.report.samples_figure import write_samples
 from smartcl.paper.report.sensitivity_figure import write_sensitivity
 from smartcl.paper.report.stream_grids import stream_grids
@@ -58,6 +59,10 @@ def streams_text(data: FigureData) -> list[RenderableType]:
     return [grid.terminal() for grid in stream_grids(data)]
 
 
+def real_streams_text(data: FigureData) -> list[RenderableType]:
+    return [grid.terminal() for grid in place_grids(data)]
+
+
 def strengths_text(data: FigureData) -> list[RenderableType]:
     edge = data["at_the_edge"]
     return [
@@ -86,6 +91,7 @@ RENDERINGS: dict[str, Rendering] = {
     "figure-sensitivity": Rendering(write=write_sensitivity),
     "theory": Rendering(theory_text, write_theory),
     "streams": Rendering(streams_text, write_streams),
+    "real-streams": Rendering(real_streams_text, write_real_streams),
     "table3-tuning": Rendering(strengths_text, write_strengths),
     "events-tuning": Rendering(steps_text),
     "ablation-ensemble": Rendering(ablation_text),

@@ -138,6 +138,7 @@ def missing_grid(runs: Runs) -> Grid:
             for table in artefact.tables
             for row in table.rows
             for column in table.columns
+            if column not in row.without
         ]
         there, asked = sum(min(n, wanted) for *_, n, wanted in held), sum(wanted for *_, wanted in held)
         empty = sum(not n for *_, n, _ in held)
