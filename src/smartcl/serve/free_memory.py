@@ -1,4 +1,4 @@
-"""How a service holds memory with glibc: large arrays apart from small objects, and what is free given back."""
+"""Settings of the C library's allocator (glibc) for a service: large arrays get pages of their own, free pages go back."""
 
 from __future__ import annotations
 
