@@ -1,4 +1,4 @@
-"""Settings of the C library's allocator (glibc) for a service: large arrays get pages of their own, free pages go back."""
+"""Memory of a service with glibc: large arrays apart from small objects, and what is free given back."""
 
 from __future__ import annotations
 
