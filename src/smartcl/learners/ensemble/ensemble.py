@@ -256,11 +256,15 @@ class Ensemble(StreamLearner):
         self.begin_batch()
         self.memory.keep_free(nbytes)
         if self.memory.store.nbytes > self.memory.limit:
-            offer = Offer(recent=recent_share(self.evidence.coverage))
-            seen = self.memory.select(self.memory.store, None, self.rng, offer)
-            self.summed = self.summed.after(seen.kept)
-            self.newest = Newest.of(self.memory.store, self._reader)
+            self.make_room()
         self.finish_batch()
+
+    def make_room(self) -> Observation:
+        offer = Offer(recent=recent_share(self.evidence.coverage))
+        seen = self.memory.select(self.memory.store, None, self.rng, offer)
+        self.summed = self.summed.after(seen.kept)
+        self.newest = Newest.of(self.memory.store, self._reader)
+        return seen
 
     @property
     def waiting(self) -> int:

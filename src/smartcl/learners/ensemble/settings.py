@@ -55,6 +55,10 @@ MANY_FEATURES = 501
 #: Standard deviations of a random feature for a row of mean length, and of its bias. 1.3 to 2, and 0.5 to 0.7, gave the
 #: same.
 GAIN, BIAS = 1.6, 0.6
+#: How narrow the kernel of random Fourier features is, as a share of scikit-learn's ``gamma="scale"``. On held-out
+#: training images of Disjoint MNIST 150, 700 and 2,000 features gave 84.7, 92.1, 94.3 with 1 and 87.0, 93.5, 94.8 with
+#: 0.25.
+NARROW = 0.25
 #: Columns that a sparse row is hashed into, for the sums.
 HASHED_FEATURES = 512
 #: A feature's scale follows if it is larger or smaller by this factor, or its centre is off by this many scales.

@@ -60,8 +60,8 @@ class Sums:
     forgetting: float
 
     @classmethod
-    def empty(cls, width: int, n_classes: int, forgetting: float) -> Sums:
-        packed = width >= PACKED_FROM
+    def empty(cls, width: int, n_classes: int, forgetting: float, packed: bool = False) -> Sums:
+        packed = packed or width >= PACKED_FROM
         second = np.zeros(width * (width + 1) // 2, np.float32) if packed else np.zeros((width, width))
         return cls(second, np.zeros((width, n_classes)), 0.0, forgetting)
 
