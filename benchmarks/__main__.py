@@ -32,11 +32,11 @@ from benchmarks.timing import falls_short
 PATH = Path(__file__).parent / "results.json"
 NAMES = (
     *("step", "gss_greedy", "held", "selection", "fisher", "methods"),
-    *("scaling", "million", "sparse", "speedup", "planted", "rare", "units", "doors"),
+    *("scaling", "million", "sparse", "speedup", "planted", "rare", "units", "doors", "walks"),
     *("reading", "own_loop", "own_network", "coders", "grading", "before"),
 )
 #: They take long, or need data that are fetched.
-LONG = ("doubts", "easy", "predicting", "again", "soak", "attack", "tables", "serve", "mixed", "shards")
+LONG = ("doubts", "easy", "flu_oracle", "predicting", "again", "soak", "attack", "tables", "serve", "mixed", "shards")
 #: They need the environment of ``make compat-env``.
 PEERS = ("peers", "avalanche_replay", "row_by_row")
 

@@ -1,10 +1,12 @@
 """The service: how fast it answers while it learns, and what kills, hostile requests, a day and many keys do to it.
 
-``python -m benchmarks.serve rates kills ...`` measures some of it only, and prints the figures.
+``python -m benchmarks.serve rates kills ...`` measures some of it only, and prints the figures; ``--predictions`` says
+how many a day has.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import random
@@ -27,7 +29,8 @@ Figures = list[tuple[str, float, str]]
 Labelled = tuple[dict[str, Any], str]
 SECONDS = 15.0
 KILLS, DAMAGED, EXAMPLES = 50, 2_000, 40
-PREDICTIONS, LABELS, TOGETHER = 500_000, 100_000, 20
+#: Predictions of a day, for how many of them there is a label, and how many come together.
+PREDICTIONS, A_LABEL_OF, TOGETHER = 500_000, 5, 20
 KEYS, ROOM_FOR, ROWS_BY_KEY = 1_000, 50, 60
 
 
@@ -172,7 +175,7 @@ def hostile(folder: Path) -> Figures:
         ]
 
 
-def day(folder: Path) -> Figures:
+def day(folder: Path, predictions: int = PREDICTIONS) -> Figures:
     """Predictions of which a fifth get a label at once, a fifth of all labels late, and most never."""
     rows, draw = mixed_rows(5_000), random.Random(0)
     held: list[float] = []
@@ -182,11 +185,11 @@ def day(folder: Path) -> Figures:
     budget = 10_000_000
     with forked(folder, "--label", "label", "--pending", str(budget), "--queue-rows", "1000000") as service:
         begun(service, rows[:1_000])
-        for first in range(0, PREDICTIONS, TOGETHER):
+        for first in range(0, predictions, TOGETHER):
             part = [rows[(first + place) % len(rows)] for place in range(TOGETHER)]
             ids = [str(first + place) for place in range(TOGETHER)]
             service.ask("/predict", {"rows": [row for row, _ in part], "ids": ids})
-            wanted = (first + TOGETHER) * LABELS // PREDICTIONS - labels
+            wanted = (first + TOGETHER) // A_LABEL_OF - labels
             for known, (_, label) in list(zip(ids, part, strict=True))[:wanted]:
                 kind = draw.random()  # three fifths at once, a fifth late, a fifth never
                 labels += 1
@@ -198,7 +201,7 @@ def day(folder: Path) -> Figures:
                 now, late = late[-500:], late[:-500]
                 body = "\n".join(json.dumps({"id": known, "label": label}) for known, label in now)
                 labelled += _learn_lines(service, body)
-            if first % (PREDICTIONS // 50) < TOGETHER:
+            if first % (predictions // 50) < TOGETHER:
                 pending = service.ask("/model")[1]["service"]["pending"]
                 worst = max(worst, pending["bytes"] / pending["budget_bytes"])
                 held.append(resident(service.pid))
@@ -301,9 +304,13 @@ PARTS: dict[str, Callable[[Path], Figures]] = {
 }
 
 if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("parts", nargs="*", choices=[*PARTS, []], help="by default, all")
+    parser.add_argument("--predictions", type=int, default=PREDICTIONS)
+    asked = parser.parse_args()
     found: Figures = []
-    for name in sys.argv[1:] or PARTS:
+    for name in asked.parts or PARTS:
         with tempfile.TemporaryDirectory() as root:
             print(f"{name} ...", file=sys.stderr, flush=True)
-            found += PARTS[name](Path(root))
+            found += day(Path(root), asked.predictions) if name == "day" else PARTS[name](Path(root))
     report(*found)

@@ -1,10 +1,13 @@
-"""A million sparse rows through ``train`` in 4 MB: does it grow, does it slow down, does it keep to its budget?
+"""Long streams: does a model grow, does it slow down, does it keep to its budget?
 
-``python -m benchmarks.soak ROWS`` takes fewer rows, and a memory as much smaller, so that it is full as early.
+A million sparse rows go through ``train`` in 4 MB. By default, on dense rows in 100 kB: 100,000 rows one a call, and
+1,000,000 in calls of 10,000. ``python -m benchmarks.soak [--part train|single|calls] [ROWS]`` runs one part, and takes
+fewer rows; the memory of ``train`` is then as much smaller, so that it is full as early.
 """
 
 from __future__ import annotations
 
+import argparse
 import sys
 import tempfile
 import time
@@ -14,6 +17,7 @@ import numpy as np
 import torch
 
 from benchmarks.timing import report
+from smartcl import SmartClassifier
 from smartcl.files.table_model import TableModel
 from smartcl.files.training import train_stream
 
@@ -72,7 +76,59 @@ def soak(rows: int, folder: Path, batch: int = BATCH) -> list[tuple[str, float, 
     ]
 
 
+def calls(rows: int, size: int) -> list[tuple[str, float, str]]:
+    """Predict and learn so many dense rows in calls of this size, by default; the figures by tenths of the stream.
+
+    The label follows a curve in two of six features that turns slowly; one label in ten is wrong.
+    """
+    rng, model = np.random.default_rng(0), SmartClassifier("100kB", random_state=0)
+    seconds, held, right, worst = [], [], 0, 0.0
+    for tenth in range(10):
+        spent, resident = 0.0, []
+        for first in range(tenth * rows // 10, (tenth + 1) * rows // 10, 10_000):
+            count = min(10_000, (tenth + 1) * rows // 10 - first)
+            x, turn = rng.normal(size=(count, 6)), 2 * np.pi * (first + np.arange(count)) / rows
+            y = (np.cos(turn) * x[:, 0] + np.sin(turn) * x[:, 1] + x[:, 2] * x[:, 3] > 0) ^ (rng.random(count) < 0.1)
+            for begin in range(0, count, size):
+                part = slice(begin, begin + size)
+                start = time.process_time()
+                if first + begin:
+                    right += int((model.predict(x[part]) == y[part]).sum())
+                model.partial_fit(x[part], y[part], classes=[False, True])
+                spent += time.process_time() - start
+            memory = model.memory_
+            resident.append(resident_nbytes())
+            worst = max(worst, memory.nbytes / memory.budget.nbytes)
+        seconds.append(spent)
+        held.append(float(np.mean(resident)))
+        print(f"tenth {tenth + 1}: {spent:.1f} s, {held[-1] / 1e6:.0f} MB", file=sys.stderr, flush=True)
+    what = f"{rows:,} rows, {size:,} a call"
+    return [
+        (f"{what}: resident memory of the last tenth / second tenth", held[9] / held[1], "<= 1.05"),
+        (f"{what}: processor time of the last tenth / second tenth", seconds[9] / seconds[1], "<= 1.1"),
+        (f"{what}: largest share of the budget held", worst, "<= 1"),
+        (f"{what}: milliseconds to predict and learn a row", 1e3 * sum(seconds) / rows, "-"),
+        (f"{what}: accuracy before learning", right / rows, "-"),
+    ]
+
+
+def main() -> None:
+    """All parts, or the one that is asked for."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.soak")
+    parser.add_argument("--part", choices=("train", "single", "calls"))
+    parser.add_argument("rows", type=int, nargs="?")
+    asked = parser.parse_args()
+    lines: list[tuple[str, float, str]] = []
+    if asked.part in (None, "train"):
+        with tempfile.TemporaryDirectory() as root:
+            lines += soak(asked.rows or ROWS, Path(root))
+    if asked.part in (None, "single"):
+        lines += calls(asked.rows or 100_000, 1)
+    if asked.part in (None, "calls"):
+        lines += calls(asked.rows or ROWS, 10_000)
+    report(*lines)
+
+
 if __name__ == "__main__":
     torch.set_num_threads(1)
-    with tempfile.TemporaryDirectory() as root:
-        report(*soak(int(sys.argv[1]) if len(sys.argv) > 1 else ROWS, Path(root)))
+    main()

@@ -15,7 +15,7 @@ from benchmarks.timing import best_seconds, report
 from smartcl.extend import build_learner
 from smartcl.learners.learner import Learner
 from smartcl.learners.sceptic import FULL_DOUBT, Sceptic
-from smartcl.network.denormals import flushed_denormals
+from smartcl.network.arithmetic import flushed_denormals
 from smartcl.network.inputs import prepare
 from smartcl.paper.datasets.dataset_registry import load_stream
 

@@ -8,7 +8,7 @@ import pytest
 import torch
 from hypothesis import settings
 
-settings.register_profile("smartcl", deadline=None)
+settings.register_profile("smartcl", deadline=None, max_examples=40)
 settings.load_profile("smartcl")
 
 

@@ -46,7 +46,7 @@ PENALTIES = [
 ]
 UNBOUNDED = ("joint", "joint-smart")
 BOUNDED = [name for name in METHODS if name not in UNBOUNDED]
-QUICK = {"hidden": (12,), "lr": 1e-2, "iterations": 3, "epochs": 3, "replay": 10}
+QUICK = {"hidden": (12,), "lr": 1e-2, "iterations": 3, "epochs": 3, "replay": 10, "features": 30}
 
 
 def quick(method: str, spec: InputSpec, memory: str | int, seed: int = 0, **more: object) -> Learner:
@@ -68,9 +68,13 @@ def test_there_is_something_to_check() -> None:
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("sparse_rows", [False, True])
-def test_budget_determinism_reload_and_interrupt(method: str, sparse_rows: bool) -> None:
-    assert_keeps_the_contract(lambda spec, memory, seed: quick(method, spec, memory, seed), sparse_rows)
+@pytest.mark.parametrize("first_layer", ["dense", "sparse", "table"])
+def test_budget_determinism_reload_and_interrupt(
+    method: str, first_layer: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if first_layer == "table":
+        monkeypatch.setattr("smartcl.network.mlp.ROW_TABLE_WEIGHTS", 0)
+    assert_keeps_the_contract(lambda spec, memory, seed: quick(method, spec, memory, seed), first_layer != "dense")
 
 
 @pytest.mark.parametrize("method", BOUNDED)

@@ -84,7 +84,7 @@ def fits(memory: SchematicMemory, batch: Batch) -> bool:
     batches=st.lists(st.tuples(st.integers(1, 20), st.sampled_from([0.0, 0.01, 0.3, 0.9, 1.0])), max_size=8),
     seed=st.integers(0, 2**32 - 1),
 )
-@settings(max_examples=40)
+@settings(max_examples=20)
 def test_no_state_of_a_memory_outgrows_its_budget(
     selector: type,
     n_features: int,
@@ -110,7 +110,7 @@ def test_no_state_of_a_memory_outgrows_its_budget(
 
 @pytest.mark.parametrize("selector", CHOOSERS, ids=lambda c: c.__name__)
 @given(seed=st.integers(0, 2**32 - 1), sparse_rows=st.booleans())
-@settings(max_examples=15)
+@settings(max_examples=8)
 def test_a_row_too_large_changes_nothing(selector: type, seed: int, sparse_rows: bool) -> None:
     with_it, without = (
         SchematicMemory(InputSpec(300, CLASSES, sparse=sparse_rows), 800, selector(), whole=False, patience=1)
@@ -143,7 +143,7 @@ def rows(x: np.ndarray, sparse_rows: bool) -> torch.Tensor | sparse.csr_array:
 
 @pytest.mark.parametrize("selector", CHOOSERS, ids=lambda c: c.__name__)
 @given(seed=st.integers(0, 2**32 - 1), old=st.integers(2, 20), share=st.floats(0.0, 0.99))
-@settings(max_examples=15)
+@settings(max_examples=8)
 def test_a_selector_sheds_samples_without_newcomers(selector: type, seed: int, old: int, share: float) -> None:
     rng = np.random.default_rng(seed)
     x = torch.from_numpy(rng.normal(size=(old, 5)).astype(np.float32))

@@ -23,8 +23,7 @@ from smartcl.paper.experiments.run_spec import RunSpec
 from smartcl.selection.trusted import Trusted
 from smartcl.settings import SETTINGS, Flag, Real, Whole, Widths
 
-EVERY_SETTING = [(method, name) for method in METHODS for name in METHODS[method].parameters]
-every_setting = pytest.mark.parametrize(("method", "name"), EVERY_SETTING)
+every_method = pytest.mark.parametrize("method", METHODS)
 
 #: For settings that are names, two there are.
 NAMES = {
@@ -43,6 +42,7 @@ WIDE = 250
 #: Where a setting that something other than the recipe goes by is found in a learner.
 ARRIVED: dict[str, Callable[[Any], Any]] = {
     "whole": lambda learner: learner.memory.watch is None,
+    "features": lambda learner: learner.map.width - 1,
     "members": lambda learner: chosen_members(learner),
     "patience": lambda learner: learner.memory.patience,
     "precision": lambda learner: learner.memory.precision,
@@ -132,37 +132,35 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("models")
 
 
-@every_setting
-def test_the_command_line_says_it(method: str, name: str) -> None:
-    value = other_value(name, METHODS[method].parameters[name])
-    taken = METHODS[method].coerce(assignments([f"{name}={in_text(value)}"]))
-    assert taken == {name: value}
-    assert type(taken[name]) is type(METHODS[method].parameters[name])
+@every_method
+def test_the_command_line_says_it(method: str) -> None:
+    values = other_values(method)
+    taken = METHODS[method].coerce(assignments([f"{name}={in_text(value)}" for name, value in values.items()]))
+    assert taken == values
+    assert {name: type(value) for name, value in taken.items()} == {
+        name: type(default) for name, default in METHODS[method].parameters.items()
+    }
 
 
-@every_setting
-def test_the_estimator_hands_it_on(method: str, name: str) -> None:
-    model, value = learned(method), other_values(method)[name]
-    assert model._fitted.built.settings[name] == value
-    assert arrived(model.learner_, name) == value
-    assert arrived(usual(method), name) == METHODS[method].parameters[name] != value
+@every_method
+def test_the_estimator_hands_it_on_and_a_saved_model_keeps_it(method: str, folder: Path) -> None:
+    values = other_values(method)
+    assert values.keys() == METHODS[method].parameters.keys()
+    for model in (learned(method), loaded(method, folder)):
+        assert model._fitted.built.settings.items() >= values.items()
+        assert {name: arrived(model.learner_, name) for name in values} == values
+    for name, default in METHODS[method].parameters.items():
+        assert arrived(usual(method), name) == default != values[name]
 
 
-@every_setting
-def test_a_saved_model_keeps_it(method: str, name: str, folder: Path) -> None:
-    again, value = loaded(method, folder), other_values(method)[name]
-    assert again._fitted.built.settings[name] == value
-    assert arrived(again.learner_, name) == value
-
-
-@every_setting
-def test_a_run_is_another_one_with_it(method: str, name: str) -> None:
-    default = METHODS[method].parameters[name]
-    value, names = other_value(name, default), {"dataset": "split-mnist", "method": method}
-    plain, same, by_value, by_text = (
-        RunSpec.of(given, **names).key for given in ({}, {name: default}, {name: value}, {name: in_text(value)})
-    )
-    assert plain == same != by_value == by_text
+@every_method
+def test_a_run_is_another_one_with_it(method: str) -> None:
+    names = {"dataset": "split-mnist", "method": method}
+    plain = RunSpec.of({}, **names).key
+    for name, value in other_values(method).items():
+        default = METHODS[method].parameters[name]
+        same, by_value, by_text = (RunSpec.of({name: given}, **names).key for given in (default, value, in_text(value)))
+        assert plain == same != by_value == by_text, name
 
 
 @pytest.mark.parametrize("method", [name for name in METHODS if not METHODS[name].task_aware])
@@ -184,7 +182,7 @@ def test_the_settings_with_an_argument_of_their_own() -> None:
     assert own - code == set(METHODS["adaptive"].parameters) - {"form", "patience", "whole"}
 
 
-@pytest.mark.parametrize("method", METHODS)
+@every_method
 def test_what_a_method_leaves_no_choice_of_is_no_setting(method: str) -> None:
     found = METHODS[method]
     given_for_good = [part.name for part in fields(found.settings) if not part.init]

@@ -32,6 +32,7 @@ TRIES = {
     **{"streams": 500, "command_lines": 400},
     **{"saves": 60, "threads": 50, "digits": 8},
     **{"input_files": 2000, "trained_folders": 2000, "train_kills": 50, "readers": 1000, "disks": 20},
+    "forgotten_rows": 200,
 }
 #: The most seconds of a part in one round of a timed attack, so that every part has its turn often.
 TURN = 60.0

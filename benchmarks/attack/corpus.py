@@ -23,7 +23,7 @@ import torch
 from benchmarks.attack.models import difference, fingerprint
 from benchmarks.attack.trained_folders import called
 from benchmarks.attack.tries import NEVER, SURVIVED, FaultError, Findings, run, scratch
-from smartcl import SmartClassifier
+from smartcl import SmartClassifier, train_stream
 from smartcl.saving.persistence import load_state, save_state
 
 QUICK: dict[str, Any] = {"method": "smart", "hidden": (4,), "iterations": 1, "random_state": 0}
@@ -292,3 +292,51 @@ def _a_read_only_array_gives_no_warning(root: Path) -> None:
             model.partial_fit(x, y).predict(x)
     finally:
         torch.set_warn_always(before)
+
+
+# --- tables at the estimator's door ------------------------------------------
+
+
+@_case
+def _a_first_row_without_a_label_keeps_no_other_from_being_learned(root: Path) -> None:
+    model = SmartClassifier("8kB", batch_size=20, **QUICK)
+    for label in (None, float("nan"), [1]):
+        try:
+            model.learn_one({"a": 1}, label)
+        except ValueError:
+            continue
+        _hold(False, f"the label {label} was taken")
+    for number in range(20):
+        model.learn_one({"a": number % 7, "b": "pq"[number % 2]}, "xy"[number % 3 % 2])
+    _hold(model.classes_.tolist() == ["x", "y"], model.classes_)
+
+
+@_case
+def _a_missing_label_among_texts_is_no_class(root: Path) -> None:
+    rows = [{"a": number % 7, "b": "pq"[number % 2]} for number in range(20)]
+    for given in (rows, np.arange(40.0).reshape(20, 2)):
+        try:
+            SmartClassifier("8kB", **QUICK).partial_fit(given, ["x", float("nan")] * 10)
+        except ValueError as error:
+            _hold("row 1" in str(error), error)
+        else:
+            _hold(False, "the class 'nan'")
+
+
+@_case
+def _a_table_of_days_without_rows_is_answered_with_none(root: Path) -> None:
+    rows = [{"day": f"2024-01-{1 + number % 28:02d}", "size": number % 7} for number in range(60)]
+    model = SmartClassifier("8kB", **QUICK).partial_fit(rows, ["x", "y", "y"] * 20)
+    _hold(model.predict_proba([]).shape == (0, 2))
+
+
+@_case
+def _names_of_columns_of_any_length_and_number_are_one_short_line(root: Path) -> None:
+    for names in (["x" * 5000], [f"a column {number}" for number in range(500)]):
+        (root / "rows.csv").write_text(",".join(names) + "\n" + ",".join("1" for _ in names) + "\n")
+        try:
+            train_stream(root / "rows.csv", "label", memory="8kB", **QUICK)
+        except ValueError as error:
+            _hold(len(str(error)) < 400, error)
+        else:
+            _hold(False, "there is no label")

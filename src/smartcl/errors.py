@@ -1,4 +1,4 @@
-"""What goes wrong without being a defect."""
+"""Errors of the environment: an extra that is not installed, a download that fails."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What authors of methods, members, selectors and penalties need; users of the package need ``smartcl`` alone."""
+"""Public names for authors of methods, members, selectors and penalties; users need ``smartcl`` alone."""
 
 from smartcl.data.batch import Batch as Batch
 from smartcl.data.spec import InputSpec as InputSpec

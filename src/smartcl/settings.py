@@ -1,4 +1,4 @@
-"""What a setting of a learner may be: one list, asked wherever a setting comes in.
+"""Settings of learners: the values each may have, in one list that is asked wherever a setting comes in.
 
 A method's settings are a frozen dataclass derived from ``Settings``. The command line, the estimator, a saved model and
 the parts of a learner refuse the same values in the same words. The upper ends are no advice: beyond them single
@@ -237,7 +237,7 @@ def plain(value: Any) -> Any:
     return value
 
 
-#: Of a value that is refused, so many characters are shown.
+#: Characters shown of a value that is refused.
 SHOWN = 60
 
 
@@ -276,6 +276,8 @@ SETTINGS: Mapping[str, Kind] = {
     "optimizer": Code(),
     "augment": Code(),
     "members": Members(),
+    "kept_weights": Word(("float32", "float16")),
+    "features": Whole(1, 50_000),
 }
 
 

@@ -156,7 +156,7 @@ class AnyOrderOfCalls(RuleBasedStateMachine):
 
 TestAnyOrderOfCalls = AnyOrderOfCalls.TestCase
 TestAnyOrderOfCalls.settings = settings(
-    max_examples=25,
+    max_examples=12,
     stateful_step_count=12,
     derandomize=True,
     # To shrink takes minutes, and a failure has no more than twelve steps anyway.

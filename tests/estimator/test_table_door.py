@@ -304,3 +304,12 @@ def test_frames_that_are_lazy_or_hold_nothing() -> None:
             SmartClassifier("8kB", **QUICK).partial_fit(empty, labels[: len(empty)])
     with pytest.raises(ValueError, match="X and y must hold numbers that fit a float"):
         SmartClassifier("8kB", **QUICK).partial_fit(np.array([[10**400, 1]] * 60, dtype=object), labels)
+
+
+def test_a_table_model_with_ids_learns_and_forgets_single_rows() -> None:
+    rows = [{"nr": f"n{n}", "size": n % 7, "y": "ab"[n % 2]} for n in range(60)]
+    model = train_stream(rows, "y", id="nr", memory="20kB", **QUICK)
+    model.learn_one({"nr": "single", "size": 3}, "a")
+    with pytest.raises(ValueError, match="character NUL"):
+        model.learn_one({"nr": "other", "size": 3}, "a\0")
+    assert model.forget(["single", "other"]) == 1

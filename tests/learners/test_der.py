@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 import torch
 import torch.nn.functional as F
 
-from contract import assert_keeps_the_contract
 from helpers import SMALL, small_batches, small_spec
 from smartcl.data.batch import Batch
 from smartcl.learners.der import Dark, dark_distance
 from smartcl.learners.extra_columns import logits_column
 from smartcl.learners.methods import METHODS
 from smartcl.learners.weights import Labelled
-from smartcl.network import mlp
 
 derpp = METHODS["der++"].learner
 
@@ -66,13 +63,6 @@ def test_logits_are_those_of_the_moment_of_storing():
 def test_logits_beyond_half_precision_are_cut():
     column = logits_column(torch.tensor([[1e9, -1e9, 0.5]]), n_classes=3)
     assert column.tolist() == [[65504.0, -65504.0, 0.5]]
-
-
-@pytest.mark.parametrize("wide", [False, True])
-def test_the_contract_holds(wide, monkeypatch):
-    if wide:
-        monkeypatch.setattr(mlp, "ROW_TABLE_WEIGHTS", 0)
-    assert_keeps_the_contract(lambda spec, memory, seed: derpp(spec, memory, seed, **SMALL), sparse_rows=wide)
 
 
 def test_classes_may_be_added_and_the_budget_holds():

@@ -6,7 +6,6 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from contract import assert_keeps_the_contract
 from helpers import SMALL, small_batches
 from smartcl.data.batch import Batch
 from smartcl.data.spec import InputSpec
@@ -68,9 +67,3 @@ def test_the_joint_loss_is_a_mean_over_all_samples():
     fresh = F.cross_entropy(network(new[0])[:, 2:], second.y[:4], reduction="sum")
     replayed = F.cross_entropy(network(first.x), first.y, reduction="sum")
     torch.testing.assert_close(learner.asymmetric_loss(new, Labelled(first.x, first.y)), (fresh + replayed) / 14)
-
-
-@pytest.mark.parametrize("sparse_rows", [False, True])
-@pytest.mark.parametrize("joint", [True, False])
-def test_the_contract_holds(joint, sparse_rows):
-    assert_keeps_the_contract(lambda spec, memory, seed: er_ace(spec, memory, seed, joint=joint, **SMALL), sparse_rows)

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import torch
 
-from contract import assert_keeps_the_contract
 from helpers import SMALL, assert_same_state, small_batches, small_spec
 from smartcl.learners.learner import Learner
 from smartcl.learners.methods import METHODS
@@ -57,9 +56,3 @@ def test_everything_does_not_fit_a_bounded_memory():
     with pytest.raises(RuntimeError, match="Everything kept"):
         learner.observe(small_batches()[1])
     assert_same_state(learner.state_dict(), before)
-
-
-@pytest.mark.parametrize("sparse_rows", [False, True])
-@pytest.mark.parametrize("build", [finetune, joint])
-def test_the_contract_holds(build, sparse_rows):
-    assert_keeps_the_contract(lambda spec, memory, seed: build(spec, memory, seed, **SMALL), sparse_rows)

@@ -9,7 +9,6 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from contract import assert_keeps_the_contract
 from helpers import assert_same_state, small_batches, small_spec
 from smartcl.data.batch import Batch
 from smartcl.learners.methods import METHODS
@@ -102,10 +101,3 @@ def test_task_ids_come_with_every_batch_or_with_none():
 def test_at_least_one_epoch():
     with pytest.raises(ValueError, match="epochs must be a whole number from 1"):
         gdumb(small_spec(), 900, epochs=0)
-
-
-@pytest.mark.parametrize("wide", [False, True])
-def test_the_contract_holds(wide, monkeypatch):
-    if wide:
-        monkeypatch.setattr(mlp, "ROW_TABLE_WEIGHTS", 0)
-    assert_keeps_the_contract(lambda spec, memory, seed: gdumb(spec, memory, seed, **QUICK), sparse_rows=wide)

@@ -56,7 +56,7 @@ def test_the_projection_solves_the_dual_problem(seed, margin):
     scale=st.sampled_from([1e-12, 1e-3, 1.0, 1e6]),
     margin=st.sampled_from([0.0, 0.5]),
 )
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_any_memory_can_be_projected_on_and_is_not_opposed(seed, tasks, rank, scale, margin):
     g, stored = memories(seed, tasks, rank, scale)
     K = (stored @ stored.T).astype(np.float32).astype(np.float64)
@@ -190,14 +190,6 @@ def test_a_step_that_opposes_nothing_is_a_plain_step(build):
         dict(learner.model.network.named_parameters()),
         dict(plain.model.network.named_parameters()),
     )
-
-
-@pytest.mark.parametrize("wide", [False, True])
-@pytest.mark.parametrize("build", [gem, agem])
-def test_the_contract_holds(build, wide, monkeypatch):
-    if wide:
-        monkeypatch.setattr(mlp, "ROW_TABLE_WEIGHTS", 0)
-    assert_keeps_the_contract(lambda spec, memory, seed: build(spec, memory, seed, **SMALL), sparse_rows=wide)
 
 
 def test_a_schematic_memory_will_do():

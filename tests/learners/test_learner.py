@@ -7,8 +7,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from helpers import SMALL, assert_same_state, small_batches, small_spec
 from smartcl.data.batch import Batch
@@ -17,7 +15,6 @@ from smartcl.learners.methods import METHODS, build_learner
 from smartcl.learners.recipe import Recipe
 from smartcl.learners.weights import Labelled
 from smartcl.memory import Schema
-from smartcl.network import mlp
 from smartcl.selection.reservoir import Reservoir
 
 #: A group lasso that kills most of the small stream's useless features, not the useful one.
@@ -31,16 +28,6 @@ def small(method: str, memory: str | int = 900, sparse_rows: bool = False, seed:
 
 
 @pytest.mark.parametrize("method", PRESETS)
-@given(memory=st.integers(120, 4000), rows=st.integers(1, 30), count=st.integers(1, 5), sparse_rows=st.booleans())
-@settings(max_examples=15, deadline=None)
-def test_the_budget_holds_after_every_batch(method, memory, rows, count, sparse_rows):
-    learner = small(method, memory, sparse_rows)
-    for batch in small_batches(count, rows, sparse_rows):
-        learner.observe(batch)
-        assert learner.memory.store.nbytes <= memory
-
-
-@pytest.mark.parametrize("method", PRESETS)
 def test_a_seed_decides_everything(method):
     one, other, different = small(method), small(method), small(method, seed=1)
     for batch in small_batches():
@@ -49,56 +36,6 @@ def test_a_seed_decides_everything(method):
     assert_same_state(one.state_dict(), other.state_dict())
     x = small_batches()[0].x
     assert not torch.equal(one.predict_proba(x), different.predict_proba(x))
-
-
-@pytest.mark.parametrize("method", PRESETS)
-@pytest.mark.parametrize("sparse_rows", [False, True])
-def test_training_on_after_loading_is_bit_identical(method, sparse_rows):
-    batches = small_batches(sparse_rows=sparse_rows)
-    straight = small(method, sparse_rows=sparse_rows)
-    for batch in batches[:3]:
-        straight.observe(batch)
-    resumed = small(method, sparse_rows=sparse_rows, seed=99)
-    resumed.load_state_dict(straight.state_dict())
-    for batch in batches[3:]:
-        straight.observe(batch)
-        resumed.observe(batch)
-    assert_same_state(straight.state_dict(), resumed.state_dict())
-
-
-@pytest.mark.parametrize("method", PRESETS)
-@pytest.mark.parametrize("wide", [False, True])
-def test_an_interrupt_leaves_the_learner_as_it_was(method, wide, monkeypatch):
-    if wide:
-        monkeypatch.setattr(mlp, "ROW_TABLE_WEIGHTS", 0)
-    batches = small_batches(sparse_rows=wide)
-    learner, untouched = small(method, sparse_rows=wide), small(method, sparse_rows=wide)
-    for each in (learner, untouched):
-        each.observe(batches[0])
-    before = learner.state_dict()
-    monkeypatch.setattr(learner.memory.selector, "select", interrupt, raising=False)
-    with pytest.raises(KeyboardInterrupt):
-        learner.observe(batches[1])
-    assert_same_state(learner.state_dict(), before)
-    monkeypatch.undo()
-    if wide:
-        monkeypatch.setattr(mlp, "ROW_TABLE_WEIGHTS", 0)
-    for each in (learner, untouched):
-        each.observe(batches[1])
-    assert_same_state(learner.state_dict(), untouched.state_dict())
-
-
-def interrupt(*_: object) -> None:
-    raise KeyboardInterrupt
-
-
-def test_dense_and_sparse_input_give_the_same_result():
-    dense, csr = small("smart", dropout=0.0), small("smart", sparse_rows=True, dropout=0.0)
-    for a, b in zip(small_batches(), small_batches(sparse_rows=True), strict=True):
-        dense.observe(a)
-        csr.observe(b)
-    x = small_batches(seed=7)[0].x
-    torch.testing.assert_close(dense.predict_proba(x), csr.predict_proba(x), atol=1e-5, rtol=0)
 
 
 def test_whole_and_schematic_stores_of_the_same_samples_train_alike():

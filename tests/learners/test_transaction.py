@@ -101,11 +101,10 @@ def test_many_batches_in_one_call_are_many_calls(method: str, kind: bool) -> Non
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("twin_of", [copy.deepcopy, lambda learner: pickle.loads(pickle.dumps(learner))])
-def test_copies_go_on_alike_and_apart(method: str, kind: bool, twin_of: object) -> None:
+def test_copies_go_on_alike_and_apart(method: str, kind: bool) -> None:
     batches = small_batches(sparse_rows=kind)
     learner = learner_of(method, kind, batches[:3])
-    before, twin = learner.state_dict(), twin_of(learner)  # type: ignore[operator]
+    before, twin = learner.state_dict(), pickle.loads(pickle.dumps(copy.deepcopy(learner)))
     assert_same_state(twin.state_dict(), before)
     twin.observe(batches[3])
     assert_same_state(learner.state_dict(), before)
@@ -141,16 +140,15 @@ def test_another_thread_sees_the_last_finished_batch(method: str, kind: bool, mo
     assert not torch.equal(*expected)
 
 
-@pytest.mark.parametrize("value", [1e30, 3e38])
 @pytest.mark.parametrize("method", METHODS)
-def test_what_would_not_be_finite_does_not_count(method: str, kind: bool, value: float) -> None:
+def test_what_would_not_be_finite_does_not_count(method: str, kind: bool) -> None:
     """Either the batch is refused and nothing has changed, or the state is finite: and it predicts numbers."""
     batches = small_batches(sparse_rows=kind)
     learner = learner_of(method, kind, batches[:2])
     before = learner.state_dict()
     batch = batches[2]
     x = batch.x.copy() if kind else batch.x.clone()
-    x[0, 0] = value
+    x[0, 0] = 3e38
     try:
         learner.observe(Batch(x, batch.y, batch.task))
     except ValueError:

@@ -15,7 +15,7 @@ from scipy import sparse
 from smartcl.memory import FeatureWatch, SampleStore, Schema
 from smartcl.memory.column_order import AS_THEY_ARE, ColumnOrder
 from smartcl.memory.grading import choose_levels, learn_code
-from smartcl.memory.row_formats import Layout, ValueType, possible_formats
+from smartcl.memory.row_bytes import Layout, ValueType, possible_formats
 from smartcl.memory.schema import MAX_VERSIONS
 from smartcl.saving.saved import StateError
 
@@ -211,7 +211,7 @@ SOUND = [
 
 
 @given(which=st.sampled_from(SOUND), seed=st.integers(0, 2**32 - 1), times=st.integers(1, 3))
-@settings(max_examples=400)
+@settings(max_examples=200)
 def test_whatever_is_not_refused_can_be_used(which: SampleStore, seed: int, times: int) -> None:
     rng = np.random.default_rng(seed)
     state = which.state_dict()

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from smartcl.memory.nonzeros import nonzeros_of
-from smartcl.memory.row_bytes import decode_dense, decode_nonzeros, encode
-from smartcl.memory.row_formats import Layout, ValueType, pair
+from smartcl.memory.row_bytes import Layout, ValueType, decode_dense, decode_nonzeros, encode, pair
 from smartcl.memory.schema import Schema
 
 DTYPES = ["bool", "uint8", "int8", "int16", "int32", "float16", "float32", "float64"]

@@ -11,10 +11,9 @@ from sklearn.datasets import load_digits
 
 from smartcl.memory.levels import Levels, exact_levels, learn_levels
 from smartcl.memory.nonzeros import Nonzeros, nonzeros_of_dense
-from smartcl.memory.phrases import apply_pairs, learn_pairs, spelled
 from smartcl.memory.prefix_code import MAX_BITS, code_lengths, codes_of, is_complete
 from smartcl.memory.row_code import RowCode
-from smartcl.memory.row_text import n_run_symbols, run_lengths, write_text
+from smartcl.memory.row_text import apply_pairs, learn_pairs, n_run_symbols, run_lengths, spelled, write_text
 from smartcl.memory.schema import Schema
 
 

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from smartcl.memory import Budget, SampleStore, Schema, describe
 from smartcl.memory.packed_rows import PackedRows
-from smartcl.memory.row_formats import Layout, pair
+from smartcl.memory.row_bytes import Layout, pair
 from smartcl.memory.schema import MAX_VERSIONS
 
 

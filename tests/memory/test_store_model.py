@@ -201,5 +201,5 @@ class StoreMachine(RuleBasedStateMachine):
         assert (self.store.versions is None) == (len(self.store.schemas) == 1)
 
 
-StoreMachine.TestCase.settings = settings(max_examples=150, stateful_step_count=15, deadline=None)
+StoreMachine.TestCase.settings = settings(max_examples=60, stateful_step_count=15, deadline=None)
 TestStore = StoreMachine.TestCase

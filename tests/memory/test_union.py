@@ -17,7 +17,7 @@ from smartcl.memory.levels import Levels
 from smartcl.memory.pool import Offer, Pool
 from smartcl.memory.schematic_memory import SchematicMemory
 from smartcl.memory.union import drawn_alike, each_once, sample_keys, united
-from smartcl.selection.fair_reservoir import FairReservoir
+from smartcl.selection.fair_shares import FairReservoir
 from smartcl.selection.recent_and_past import RecentAndPast
 from smartcl.selection.reservoir import Reservoir
 

@@ -11,7 +11,6 @@ from gradient_loops import KINDS, assert_close_by_name, mean_of, move, network_a
 from smartcl.data.spec import InputSpec
 from smartcl.network.mlp import MLP
 from smartcl.regularizers.ewc import EWC, OnlineEWC, fisher_diagonal
-from smartcl.saving.saved import Saved
 
 Y = torch.zeros(1, dtype=torch.long)
 
@@ -107,16 +106,3 @@ def test_a_table_that_grew_keeps_the_importance_of_its_rows(monkeypatch: pytest.
         ewc.consolidate(network, rows, Y)
     once = fisher_diagonal(network, rows)["first.weight"]
     torch.testing.assert_close(ewc.importance["first.weight"], 2 * once)
-
-
-def test_a_saved_penalty_goes_on() -> None:
-    network = MLP(InputSpec(n_features=6, n_classes=2), (5,), np.random.default_rng(0))
-    ewc, loaded = EWC(3.0), EWC(3.0)
-    for task in range(2):
-        move(network, seed=task)
-        ewc.consolidate(network, torch.ones(3, 6), Y)
-    loaded.load_state_dict(Saved(ewc.state_dict()), network)
-    for penalty in (ewc, loaded):
-        penalty.consolidate(network, torch.ones(1, 6), Y)
-    move(network, seed=5)
-    assert torch.equal(loaded.penalty(network), ewc.penalty(network))

@@ -87,18 +87,6 @@ def test_gradient_is_autograds() -> None:
         torch.testing.assert_close(parameter.grad, before if slope is None else before + slope, rtol=1e-5, atol=1e-5)
 
 
-def test_no_strength_no_effect() -> None:
-    network, ncc = random_network(), NCC(0.0)
-    ncc.consolidate(network, X, Y)
-    assert not ncc.anchors
-    network(torch.ones(2, 7)).sum().backward()
-    before = [parameter.grad.clone() for parameter in network.parameters() if parameter.grad is not None]
-    ncc.add_gradient(network)
-    after = [parameter.grad for parameter in network.parameters() if parameter.grad is not None]
-    assert all(torch.equal(a, b) for a, b in zip(after, before, strict=True))
-    assert float(ncc.penalty(network)) == 0.0
-
-
 def test_dead_weights_do_not_divide_by_zero() -> None:
     for importance in weight_importance([torch.zeros(4, 3), torch.zeros(3, 2)]):
         assert torch.equal(importance, torch.zeros_like(importance))

@@ -144,9 +144,3 @@ def test_a_saved_penalty_goes_on() -> None:
     loaded.load_state_dict(Saved(penalty.state_dict()), network)
     move(network, np.random.default_rng(1))
     assert torch.equal(loaded.penalty(network), penalty.penalty(network))
-
-
-@pytest.mark.parametrize("strength", [-1.0, float("nan")])
-def test_the_strength_is_checked(strength: float) -> None:
-    with pytest.raises(ValueError, match="strength must be a number in"):
-        QuadraticPenalty(strength)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from smartcl.cli.app import call
 from smartcl.scale import fleet as module
 from smartcl.scale.fleet import Fleet, train_fleet
 
@@ -78,3 +79,27 @@ def test_there_are_no_more_models_than_asked_for():
 def test_a_column_that_is_not_there_is_refused():
     with pytest.raises(ValueError, match="there is no 'town' among city, warm"):
         train_fleet(rows_of(9, 50), "town", "late", **SETTINGS)
+
+
+def test_all_models_of_a_fleet_forget(tmp_path):
+    rows = [{**row, "nr": f"n{n}", "note": f"usual words {n % 40}"} for n, row in enumerate(rows_of(5, 600))]
+    for n in (3, 500):  # one that the base has learned, and so has every model that began from it
+        rows[n] |= {"note": f"confidential{n} words", "late": "unheard-of", "warm": 0.8765432}
+    train_fleet(rows, "city", "late", id="nr", columns={"note": "text"}, out=tmp_path / "fleet", **SETTINGS)
+    (tmp_path / "ids.txt").write_text("n3\nn500\n")
+    assert call(["forget", str(tmp_path / "fleet"), "--ids", str(tmp_path / "ids.txt"), "--retrain"]) == 0
+    for path in (tmp_path / "fleet").rglob("*"):
+        data = path.read_bytes() if path.is_file() else b""
+        for secret in (b"confidential", b"unheard-of", b"0.8765432", np.float32(0.8765432).tobytes()):
+            assert secret not in data, path
+    fleet = Fleet.load(tmp_path / "fleet")
+    assert fleet.classes == ["true", "false"] or fleet.classes == ["false", "true"]
+    assert fleet.forget(["n3", "n500"]) == 0
+    assert fleet.forget(["n4", "n5"]) >= 1
+
+
+def test_workers_that_are_not_done_keep_a_folder_from_forgetting(tmp_path, capsys):
+    (tmp_path / "shards.json").write_text("{}")
+    (tmp_path / "ids.txt").write_text("n3\n")
+    assert call(["forget", str(tmp_path), "--ids", str(tmp_path / "ids.txt")]) == 2
+    assert "--resume first" in capsys.readouterr().err

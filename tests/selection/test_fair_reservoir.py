@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.stats import kstest
 
 from smartcl.memory.pool import Pool
-from smartcl.selection.fair_reservoir import FairReservoir, fair_fit
+from smartcl.selection.fair_shares import FairReservoir, fair_fit
 from smartcl.selection.reservoir import Reservoir
 
 

@@ -86,7 +86,7 @@ def assert_same(chosen: Selection, expected: tuple[list[int], dict[int, float]])
     np.testing.assert_allclose(chosen.scores, [scores[i] for i in kept], rtol=1e-5, atol=1e-5)
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize(
     ("n_memory", "n_new", "capacity"),
     [(0, 5, 8), (0, 9, 8), (3, 4, 8), (6, 5, 8), (8, 5, 8), (13, 4, 13), (3, 9, 3)],
@@ -148,20 +148,6 @@ def test_equal_scores_exchange_nobody(n_memory: int) -> None:
     chosen = GSSGreedy().select(samples.pool(), 10 * n_memory, np.random.default_rng(0))
     assert chosen.keep.tolist() == list(range(n_memory))
     np.testing.assert_array_equal(chosen.scores, np.full(n_memory, np.float32(0.1)))
-
-
-@pytest.mark.parametrize("seed", range(20))
-@pytest.mark.parametrize("opposed", [True, False])
-def test_samples_of_different_sizes_stay_within_the_room(seed: int, opposed: bool) -> None:
-    rng = np.random.default_rng(seed)
-    samples = Samples(7, 5, seed, opposed)
-    sizes = rng.integers(5, 50, 12)
-    held = int(sizes[:7].sum())
-    for room in (held - 1, held, held + int(rng.integers(1, 60)), held + 300):
-        chosen = GSSGreedy(batch_size=3).select(samples.pool(sizes), room, rng)
-        assert sizes[chosen.keep].sum() <= room
-        assert np.all(np.diff(chosen.keep) > 0)
-        assert len(chosen.scores) == len(chosen.keep)
 
 
 def test_a_memory_that_outgrew_its_room_loses_the_most_redundant() -> None:

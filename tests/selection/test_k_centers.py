@@ -78,7 +78,7 @@ def test_it_is_the_plain_loop(seed: int, growth: float) -> None:
         assert ours.tolist() == naive_select(distances, pool, room, growth, np.random.default_rng(seed))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(
     st.lists(st.integers(0, 6), min_size=1, max_size=12),
     st.integers(0, 130),

@@ -10,7 +10,7 @@ import torch
 
 from smartcl.memory.pool import DORMANT, REPLAYED, Pool
 from smartcl.selection import trusted
-from smartcl.selection.fair_reservoir import FairReservoir
+from smartcl.selection.fair_shares import FairReservoir
 from smartcl.selection.reservoir import Reservoir
 from smartcl.selection.trusted import Trusted
 

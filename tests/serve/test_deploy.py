@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -15,11 +16,12 @@ from served_rows import labelled_rows, settle
 DEPLOY = Path(__file__).parents[2] / "deploy"
 
 
-def linted(*words: str) -> None:
+def linted(*words: str, **environment: str) -> None:
     """Run a linter, if it is here."""
     if shutil.which(words[0]) is None:
         pytest.skip(f"there is no {words[0]} here")
-    done = subprocess.run(words, cwd=DEPLOY, capture_output=True, text=True, check=False)
+    given = {**os.environ, **environment}
+    done = subprocess.run(words, cwd=DEPLOY, capture_output=True, text=True, check=False, env=given)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -33,6 +35,10 @@ def test_prometheus_takes_its_files() -> None:
 
 def test_prometheus_takes_the_alerts() -> None:
     linted("promtool", "check", "rules", "alerts.yml")
+
+
+def test_compose_takes_its_file() -> None:
+    linted("docker-compose", "-f", "compose.yaml", "config", SMARTCL_TOKEN="0123456789abcdef")
 
 
 def test_what_the_image_copies_is_there_and_is_not_ignored() -> None:

@@ -8,6 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from smartcl.learners.ids import id_of
 from smartcl.saving.saved import Saved
 from smartcl.serve.pending import KnownIds, PendingLabels, Predicted
 
@@ -98,3 +99,18 @@ def test_known_ids_take_as_much_memory_as_they_say() -> None:
     tracemalloc.stop()
     assert len(known) == 20_000
     assert held <= 1.03 * known.nbytes <= 48 * 20_000
+
+
+def test_classes_that_are_gone_leave_what_was_answered() -> None:
+    pending = PendingLabels(budget=10_000, seconds=60)
+    pending.add("a", Predicted({"wind": 3}, "secret", {"calm": 0.125, "storm": 0.375, "secret": 0.5}, 100, time=0.0))
+    pending.add("b", Predicted({"wind": 4}, "calm", {"calm": 1.0}, 100, time=0.0))
+    pending.answer_only(["calm", "storm"])
+    assert pending.get("a") == Predicted({"wind": 3}, "storm", {"calm": 0.25, "storm": 0.75}, 100, 0.0)
+    fresh = PendingLabels(budget=10_000, seconds=60)
+    for known in ("a", "b"):
+        fresh.add(known, pending.get(known))
+    assert pending.nbytes == fresh.nbytes
+    assert pending.forget({id_of("b")}, None) == 1
+    pending.expire(61.0)
+    assert (len(pending), pending.nbytes) == (0, 0)

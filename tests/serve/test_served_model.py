@@ -6,6 +6,7 @@ import errno
 import json
 import os
 import random
+import time
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ import numpy as np
 import pytest
 from served_rows import items, labelled_rows, learn, one_model, settle, state_of
 
+from smartcl.columns.nested import columns_of
+from smartcl.columns.records import Records
 from smartcl.files.table_model import TableModel
 from smartcl.files.training import train_stream
 from smartcl.serve import row_journal as journal_module
@@ -236,6 +239,30 @@ def test_it_goes_back_to_a_saved_version_and_stays_there(tmp_path: Path) -> None
         assert np.array_equal(chances(served), expected)
 
 
+def test_it_goes_back_to_the_model_that_was_trained(tmp_path: Path) -> None:
+    given = [({**row, "label": label}, label) for row, label in ROWS[:100]]
+    settings: dict[str, Any] = {"method": "er", "hidden": (8,), "iterations": 1, "random_state": 0}
+    trained = train_stream(given, "label", out=tmp_path / "model", memory="20kB", **settings)
+    with one_model(tmp_path / "model") as served:
+        first = chances(served)
+        assert served.versions.there() == [trained.progress.rows]
+        learn(served, items(ROWS[100:200], "r"))
+        assert not np.array_equal(chances(served), first)
+        served.call(lambda: served.go_back(100)).result(10)  # type: ignore[attr-defined]
+        assert np.array_equal(chances(served), first)
+        again = learn(served, items(ROWS[100:200], "r"))
+        assert (again.rows, again.repeated) == (100, 0)
+
+
+def test_a_label_that_comes_too_late_is_told_so(tmp_path: Path) -> None:
+    with one_model(tmp_path / "model", Limits(pending_seconds=1)) as served:
+        learn(served, items(ROWS[:40]))
+        served.predict([Item(ROWS[0][0], None, "late")])
+        time.sleep(1.1)
+        accepted = learn(served, [Item(None, "yes", "late")])
+        assert (accepted.rows, accepted.unknown, served.pending.expired) == (0, ["late"], 1)
+
+
 def test_a_shadow_takes_over_when_it_is_better(tmp_path: Path) -> None:
     turned = [(row, "no" if label == "yes" else "yes") for row, label in ROWS]
     with one_model(tmp_path / "model") as served:
@@ -277,9 +304,48 @@ def test_an_answer_does_not_depend_on_what_was_asked_before(tmp_path: Path) -> N
         assert state_of(served.model) == model  # type: ignore[arg-type]
 
 
+def test_a_row_alone_reads_as_among_others(tmp_path: Path) -> None:
+    odd: list[dict[str, Any]] = [
+        {"size": None},
+        {"size": "1.5", "colour": 3, "new": "yes", "day": "no day"},
+        {"size": 1e300, "day": "2024-02-29T10:00:00", "strange": {"a": [1, {"b": 2}]}},
+        {"size": True, "colour": "", "new": None, "day": 20240101},
+        {"size": [1, 2], "colour": {"a": 1}, "new": {}, "day": ["x"]},
+        {"size": {"deep": 1}, "colour": "red"},
+    ]
+    with one_model(tmp_path / "model") as served:
+        learn(served, items(ROWS[:100]))
+        assert served._answering is not None
+        encoder = served._answering._encoder
+        rows = [row for row, _ in ROWS[100:120]] + odd
+        records = Records.of(columns_of([dict(row) for row in rows], encoder.schema.wanted))
+        together = encoder.encode(encoder.parse(records))
+        assert [encoder.row(row).x.tolist()[0] for row in rows] == together.tolist()
+        for row in odd:
+            assert len(served.predict([Item(row)]).probabilities) == 1
+
+
 def test_what_the_journal_holds_is_json_for_people_too(tmp_path: Path) -> None:
     with one_model(tmp_path / "model") as served:
         learn(served, items(ROWS[:20], "a"))
         entry = next(served.journal.entries())
         request, rows = json.loads(entry.text)
         assert (request, len(rows), rows[0]) == (None, 20, [ROWS[0][0], ROWS[0][1], "a0", None])
+
+
+def test_rows_that_cannot_be_learned_keep_no_others_from_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with one_model(tmp_path / "model") as served:
+        learn(served, items(ROWS[:60]))
+        assert served.model is not None
+        taught = served.model.classifier._taught
+
+        def fails(rows: Any, given: Any) -> Any:
+            if "boom" in given.y:
+                raise RuntimeError("a defect")
+            return taught(rows, given)
+
+        monkeypatch.setattr(served.model.classifier, "_taught", fails)
+        learn(served, [Item(ROWS[60][0], "boom")])
+        learn(served, items(ROWS[61:71]))
+        assert (served.counts.failed, served.counts.learned) == (1, 70)
+        assert served.version == 70

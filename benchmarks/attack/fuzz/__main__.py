@@ -1,7 +1,7 @@
 """``python -m benchmarks.attack.fuzz``: fuzz each target under coverage with atheris, in a process of its own.
 
 ``--minutes M`` is processor time for each target, ``--only target`` takes one (it may be given more than once). A
-crash, no answer in 30 seconds, or memory that grows is a fault: its input is kept in ``fuzz-faults/``, and
+crash, no answer in two minutes, or memory that grows is a fault: its input is kept in ``fuzz-faults/``, and
 ``--again FILE --only target`` tries it once more. ``make fuzz`` sets up the environment that this needs.
 """
 
@@ -19,7 +19,7 @@ from pathlib import Path
 
 FAULTS = Path("fuzz-faults")
 #: The most seconds that one input may take, and the most megabytes that a process may grow to.
-SECONDS, MOST_MB = 30, 3000
+SECONDS, MOST_MB = 120, 3000
 #: Resident memory at the end may be larger than after a tenth of the time by this share and by so many bytes.
 GROWTH_SHARE, GROWTH_BYTES = 0.1, 60_000_000
 #: By the environment, so that a target's process knows where to put what it found.

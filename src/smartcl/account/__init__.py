@@ -1,1 +1,1 @@
-"""How good answers were that were given before their rows were learned."""
+"""Accounts of a stream: scores of answers that were given before their rows were learned."""

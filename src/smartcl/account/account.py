@@ -44,7 +44,7 @@ class Account:
     total: Tally
     #: Rows by label (first) and prediction (second); empty with too many classes.
     confusion: Ints
-    #: Rows so far, those that nobody answered too; ``span`` of them in each window, which tallies those answered.
+    #: Rows so far, also those without an answer; ``span`` of them in each window, which tallies those with one.
     rows: int
     windows: tuple[Tally, ...]
     span: int

@@ -24,13 +24,18 @@ def forget(
     """Forget samples for good: their bytes leave the memory and the folder. The weights may keep what they taught."""
     with loading():
         from smartcl.files.training import forget_in_folder, ids_in_file
+        from smartcl.scale.fleet import forget_in_fleet, is_fleet
+        from smartcl.scale.shards import check_finished
         from smartcl.serve.service_forgetting import forget_in_service, is_service
     one_thread()
     with arguments_checked():
         asked = ids_in_file(ids)
         if is_service(model):
             result = forget_in_service(model, asked, retrain)
+        elif is_fleet(model):
+            result = forget_in_fleet(model, asked, retrain, trust or ())
         else:
+            check_finished(model)
             result = forget_in_folder(model, asked, retrain, trust or ())
     if as_json:
         print(json_text(result))

@@ -76,6 +76,4 @@ def json_text(result: Any) -> str:
     try:
         return json.dumps(result, allow_nan=False)
     except ValueError:
-        raise UsageError(
-            "the result holds NaN or infinity: training went astray, with a smaller lr it may not"
-        ) from None
+        raise UsageError("the result holds NaN or infinity: training diverged; try a smaller lr") from None

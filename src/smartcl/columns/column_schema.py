@@ -1,4 +1,4 @@
-"""What the columns of a table are and which features they become: declared once, readable, and a user's to change."""
+"""Schema of a table's columns: what they are and which features they become; readable, and a user's to change."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from smartcl.columns.word_rates import WordRates
 from smartcl.columns.written import READERS, ReadValue
 from smartcl.saving.persistence import path_of
 from smartcl.saving.saved import Saved, StateError
+from smartcl.settings import shown
 
 #: The kinds of columns. A ``clock`` is a time of the day; a ``code`` a number that is also a name; ``indexed`` a row of
 #: LIBSVM's format: features by number.
@@ -27,6 +28,9 @@ INDEXED_LABEL, INDEXED_FEATURES = "label", "features"
 #: What a date becomes: the years since the mean of the first rows, and its place in the year, the week and the day.
 DATE_PARTS = ("years", "year sin", "year cos", "week sin", "week cos", "hour sin", "hour cos")
 
+#: What is done about numbers that only rise along the stream, or only fall.
+ANY, WATCHED, RISES = TRENDS = ("any", "watched", "rises")
+
 MOST_SLOTS = 1 << 16
 #: The most columns of classes that rates are kept in, of names and of words; classes beyond them share.
 NAME_RATES, WORD_RATES = 4, 32
@@ -39,7 +43,8 @@ class Column:
 
     A category has ``slots`` columns for names of its own, if it has few names. ``why`` is the reason for which it was
     taken for what it is. ``style`` is an example of how its numbers or dates are written, where they are not plain
-    numbers or ISO's dates.
+    numbers or ISO's dates. ``trend`` says whether a number is left out while it only rises along the stream, or only
+    falls: never (``any``), as soon as it is seen (``watched``), or from the first row on (``rises``).
     """
 
     name: str
@@ -49,11 +54,17 @@ class Column:
     slots: int = 0
     why: str = ""
     style: str = ""
+    trend: str = "any"
 
     @property
     def reader(self) -> ReadValue:
         """What makes a number of a value."""
         return READERS[self.kind][self.style]
+
+    @property
+    def constant(self) -> bool:
+        """Whether the first rows had one value only."""
+        return "; always " in self.why
 
     @property
     def rated(self) -> bool:
@@ -107,6 +118,7 @@ class Column:
             checked.whole("slots", 0, MOST_SLOTS),
             checked.text("why"),
             checked.choice("style", *READERS.get(kind, {"": None})),
+            checked.choice("trend", *TRENDS),
         )
 
 
@@ -119,6 +131,11 @@ OPTIONS = {
 OTHERWISE = {
     **{NUMBER: CODE, CODE: NUMBER, CLOCK: NUMBER, DATE: CATEGORY, TRUTH: CATEGORY, CATEGORY: TEXT, TEXT: CATEGORY},
     **{IGNORED: CATEGORY, INDEXED: IGNORED},
+}
+#: What is said of a column that only rises.
+LEFT_OUT = {
+    **dict.fromkeys((NUMBER, CODE), "; only rises or falls along the stream: left out while it does"),
+    DATE: "; only rises along the stream: its hour, weekday and season count once they have come twice",
 }
 
 
@@ -140,7 +157,7 @@ class ColumnSchema:
 
     >>> schema = ColumnSchema("spam", (Column("length", "number"), Column("sender", "category")))
     >>> schema.feature_names
-    ['length', 'sender: rate', 'rate of late', 'values missing']
+    ['length', 'sender: rate', 'rate of the last labels', 'values missing']
     """
 
     label: str
@@ -153,9 +170,9 @@ class ColumnSchema:
         names = [*([self.label] if self.label else []), *(column.name for column in self.columns)]
         twice = next((name for name in names if names.count(name) > 1), None) if len(set(names)) < len(names) else None
         if twice is not None:
-            raise ValueError(f"there is more than one column {twice!r}")
+            raise ValueError(f"there is more than one column {shown(twice)}")
         if not self.used:
-            beside = f" beside the label {self.label!r}" if self.label else ""
+            beside = f" beside the label {shown(self.label)}" if self.label else ""
             raise ValueError(f"there is no column to learn from{beside}")
 
     @cached_property
@@ -181,11 +198,15 @@ class ColumnSchema:
     def feature_names(self) -> list[str]:
         """Of the features before those by number."""
         names = [name for column in self.used for name in column.features(self.rates, self.word_rates)]
-        return names if self.sparse else [*names, *numbered("rate of late", self.rates), "values missing"]
+        return names if self.sparse else [*names, *numbered("rate of the last labels", self.rates), "values missing"]
 
     @property
     def n_features(self) -> int:
         return len(self.feature_names) + (self.width if self.sparse else 0)
+
+    def in_any_order(self) -> ColumnSchema:
+        """The same for rows whose order says nothing: no number is left out because it only rises."""
+        return replace(self, columns=tuple(replace(column, trend=ANY) for column in self.columns))
 
     def of_kind(self, *kinds: str) -> tuple[Column, ...]:
         return tuple(column for column in self.columns if column.kind in kinds)
@@ -201,8 +222,9 @@ class ColumnSchema:
             {
                 "column": column.name,
                 "taken_for": column.kind,
-                "because": column.why,
-                "otherwise": OPTIONS[OTHERWISE[column.kind]],
+                "because": column.why
+                + (LEFT_OUT[column.kind] if column.trend == RISES and not column.constant else ""),
+                "otherwise": OPTIONS[column.kind if column.trend == RISES else OTHERWISE[column.kind]],
             }
             for column in self.columns
         ]

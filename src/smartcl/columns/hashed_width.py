@@ -1,4 +1,4 @@
-"""How many features the words of texts and the names of large categories are hashed into."""
+"""Number of features that the words of texts and the names of large categories are hashed into."""
 
 from __future__ import annotations
 

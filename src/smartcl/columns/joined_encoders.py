@@ -41,7 +41,11 @@ def joined_encoders(parts: Sequence[Knowing]) -> RowEncoder:
             {
                 **states[0][2],
                 "rows": max(0, sum(times * state["rows"] for times, _, state in states)),
-                **{name: _mean([(share, state[name]) for _, share, state in states]) for name in ("base", "late")},
+                **{
+                    name: _mean([(share, state[name]) for _, share, state in states])
+                    for name in ("base", "late", "whole")
+                },
+                "trends": max(states, key=lambda each: each[0] * each[2]["rows"])[2]["trends"],
                 "rates": {name: _rates(of("rates", name)) for name in first.rates},
                 "own": {name: _own(name, of("own", name)) for name in first.own},
                 "words": {name: _words(of("words", name)) for name in first.words},

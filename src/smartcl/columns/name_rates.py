@@ -1,4 +1,4 @@
-"""What is known of the names of a column: how often each came, how its rows differ from all, and when it came last.
+"""Statistics of the names of a column: how often each came, how its rows differ from all, and when it came last.
 
 A name gets a slot when it comes. When all slots are taken, the names that have not been seen for longest give theirs
 back. Names are kept as 8-byte hashes: nothing here can be read.

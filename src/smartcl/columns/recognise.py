@@ -1,10 +1,10 @@
-"""What kind of column is it, and why? Told from the first rows of a stream."""
+"""Recognition of columns: the kind of each, and why, from the first rows of a stream."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smartcl.columns.column_schema import (
+    ANY,
     AS_NUMBERS,
     CATEGORY,
     CLOCK,
@@ -23,19 +24,25 @@ from smartcl.columns.column_schema import (
     INDEXED_LABEL,
     KINDS,
     NUMBER,
+    RISES,
     TEXT,
     TRUTH,
+    WATCHED,
     Column,
     ColumnSchema,
 )
 from smartcl.columns.hashed_width import USUAL_WIDTH
 from smartcl.columns.nested import plain
 from smartcl.columns.records import Records
+from smartcl.columns.trends import Trends
 from smartcl.columns.values import UNREADABLE, clock_of, is_missing, name_of, number_of, numbers_of
-from smartcl.columns.written import READERS, SLIPS, best_style
+from smartcl.columns.written import READERS, SLIPS, ReadValue, best_style
+from smartcl.settings import shown
 
 #: Rows by which the columns are recognised.
 FIRST_ROWS = 1000
+#: Characters of the names of columns in an error, which is to be a line that is read.
+MOST_LISTED = 200
 #: Names of this number of words on average are a text,
 WORDS = 3.0
 #: unless there are at most this number of names, each in this number of rows: a category of long names.
@@ -88,7 +95,7 @@ def recognised(records: Records, told: Told) -> ColumnSchema:
         raise ValueError(f"name the column of the label: there are {listed(records.columns)}")
     for what, name in (("label", label), ("id", told.id), *(("column", name) for name in told.kinds)):
         if name and name not in records.columns:
-            raise ValueError(f"there is no {what} {name!r} among the columns: {listed(records.columns)}")
+            raise ValueError(f"there is no {what} {shown(name)} among the columns: {listed(records.columns)}")
     given = records.columns[label] if label else ()
     labels = [name_of(value) for value in given if not is_missing(value)]
     if told.kinds.get(label) != CATEGORY:
@@ -104,7 +111,7 @@ def recognised(records: Records, told: Told) -> ColumnSchema:
 def _column(name: str, values: Sequence[Any], kind: str | None, alone: bool) -> Column:
     there = [value for value in values if not is_missing(value)]
     missing = len(there) < len(values)
-    why = "as asked"
+    why, asked = "as asked", kind is not None
     if kind is None:
         kind, why = _kind(name, there, alone)
         if kind == IGNORED:
@@ -119,12 +126,20 @@ def _column(name: str, values: Sequence[Any], kind: str | None, alone: bool) -> 
         fine = numbers[np.isfinite(numbers)]
         scale = 86400.0 if kind == DATE else 1.0
         fill = float(np.float32(fine.mean() / scale)) if len(fine) else 0.0
-        return Column(name, kind, missing, fill, why=why, style=style)
+        trend = ANY if asked or kind in (CLOCK, TRUTH) else _trend(values, READERS[kind][style], scale)
+        return Column(name, kind, missing, fill, why=why, style=style, trend=trend)
     if kind == CATEGORY:
         names = len({name_of(value) for value in there})
         slots = names + max(LEAST_FREE, names) if names <= OWN_NAMES else 0
         return Column(name, kind, missing, slots=slots, why=why)
     return Column(name, kind, missing and kind == TEXT, why=why)
+
+
+def _trend(values: Sequence[Any], read: ReadValue, scale: float) -> str:
+    """Whether these numbers, in the order of the rows, only rise or only fall."""
+    numbers = numbers_of(values, read) / scale
+    gone = Trends.none(1).after(np.where(np.isfinite(numbers), numbers, np.nan)[:, None])
+    return RISES if gone.sure and gone.clocks[0] else WATCHED
 
 
 def _kind(name: str, there: Sequence[Any], alone: bool) -> tuple[str, str]:
@@ -218,11 +233,11 @@ def check_classes(label: str, names: Sequence[str | None]) -> None:
         return
     fractions = different > len(names) / 2 and (numbers % 1 > 0).sum() > len(names) / 2
     if fractions or (different > MOST_CLASSES and len(names) < ROWS_A_CLASS * different):
-        middle = f"{np.median(numbers):g}"
+        middle, name = f"{np.median(numbers):g}", shown(label)
         raise ValueError(
-            f"the label {label!r} measures something: {different:,} different numbers in {len(names):,} rows, and what "
-            f"can be learned is a class. Make a column of classes first, such as whether {label!r} is above {middle}; "
-            f"or, if its numbers are names, say --categorical {label!r} (in Python columns={{{label!r}: 'category'}})"
+            f"the label {name} measures something: {different:,} different numbers in {len(names):,} rows, and what "
+            f"can be learned is a class. Make a column of classes first, such as whether {name} is above {middle}; "
+            f"or, if its numbers are names, say --categorical {name} (in Python columns={{{name}: 'category'}})"
         )
 
 
@@ -232,6 +247,16 @@ def commonest(values: Sequence[Any], count: int = 3) -> list[str]:
     return [name for name, _ in names.most_common(count)]
 
 
-def listed(names: Collection[str]) -> str:
-    """Names for a line of text, not too many of them."""
-    return ", ".join(map(repr, names)) if len(names) <= 20 else f"{', '.join(map(repr, list(names)[:20]))}, ..."
+def listed(names: Iterable[str]) -> str:
+    """Names for a line of text, as many as ``MOST_LISTED`` characters hold.
+
+    >>> listed(["size", "x" * 1000]), listed(map(str, range(1000)))[-15:]
+    ("'size', 'xxxxxxxxxxxxxxxxxxxxxxxxxxx...xxxxxxxxxxxxxxxxxxxxxxxxxxxx'", "'33', '34', ...")
+    """
+    text, every = "", list(names)
+    for place, name in enumerate(every):
+        more = f"{', ' if place else ''}{shown(name)}"
+        if len(text) + len(more) > MOST_LISTED:
+            return f"{text}, ..."
+        text += more
+    return text

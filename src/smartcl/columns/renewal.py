@@ -18,7 +18,7 @@ from smartcl.columns.column_schema import AS_NUMBERS, Column
 from smartcl.columns.row_encoder import RowEncoder
 from smartcl.data.batch import Ints, Rows, row_pieces
 
-#: So many rows are made dense at a time.
+#: Rows that are made dense at a time.
 PIECE_ROWS = 2048
 
 
@@ -39,7 +39,12 @@ class Renewal:
         """Fill values become the means of the stored values, and names that no stored row has go."""
         pieces = [_own(before, piece) for piece in row_pieces(stored, PIECE_ROWS)] if stored.shape[0] else []
         columns = tuple(
-            replace(column, fill=_mean(before, column, pieces), why=_without_values(column))
+            replace(
+                column,
+                fill=_mean(before, column, pieces),
+                why=_without_values(column),
+                trend=before.trend_of(column),
+            )
             if column.kind in AS_NUMBERS
             else replace(column, why=_without_values(column))
             for column in before.schema.columns

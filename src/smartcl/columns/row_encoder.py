@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, field
-from math import cos, pi, sin
+from dataclasses import dataclass, field, replace
+from math import cos, nan, pi, sin
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from scipy import sparse
 
 from smartcl.columns.change_log import ChangeLog
 from smartcl.columns.column_schema import (
+    ANY,
     AS_NUMBERS,
     CATEGORY,
     CLOCK,
@@ -27,7 +28,9 @@ from smartcl.columns.column_schema import (
     DATE_PARTS,
     INDEXED,
     NUMBER,
+    RISES,
     TEXT,
+    WATCHED,
     Column,
     ColumnSchema,
 )
@@ -37,6 +40,7 @@ from smartcl.columns.nested import check_record, flattened, plain
 from smartcl.columns.own_names import OwnNames
 from smartcl.columns.recognise import listed
 from smartcl.columns.records import Records
+from smartcl.columns.trends import KNOWN_CYCLES, Trends, finite, with_gaps
 from smartcl.columns.values import LARGEST, MISSING, UNREADABLE, is_missing, name_of, numbers_of
 from smartcl.columns.word_rates import WordRates, Words, words_from, words_state
 from smartcl.data.batch import Ints, Rows, take_rows
@@ -48,6 +52,8 @@ DAY_SECONDS = 86400.0
 #: Turns a year, a week and a day take, in days; the first of January 1970 was a Thursday.
 YEAR_DAYS, WEEK_DAYS = 365.2425, 7.0
 DAY_HOURS = 24.0
+#: The days of the cycle of each part of a date after the years.
+CYCLE_DAYS = np.array([YEAR_DAYS, YEAR_DAYS, WEEK_DAYS, WEEK_DAYS, 1.0, 1.0])
 
 #: Rows over which the rate of all is averaged, and what a row leaves of the late rate before it. 0.98 is a memory of 50
 #: rows; 0.9 and 0.998 beside it gave nothing on flights after the first 100,000.
@@ -124,6 +130,13 @@ class EncodedRows:
     keys: Mapping[str, list[int]]
     names: Mapping[str, list[str | None]]
     words: Mapping[str, list[Words | None]]
+    #: The numbers that are left out while they only rise.
+    numbers: NDArray[np.float64]
+
+    @classmethod
+    def to_predict(cls, x: Rows) -> EncodedRows:
+        """Features of which nothing will be learned."""
+        return cls(x, {}, {}, {}, np.zeros((x.shape[0], 0)))
 
     def __len__(self) -> int:
         return int(self.x.shape[0])
@@ -135,7 +148,7 @@ class EncodedRows:
         keys = {name: [each[row] for row in rows] for name, each in self.keys.items()}
         names = {name: [each[row] for row in rows] for name, each in self.names.items()}
         words = {name: [each[row] for row in rows] for name, each in self.words.items()}
-        return EncodedRows(take_rows(self.x, rows), keys, names, words)
+        return EncodedRows(take_rows(self.x, rows), keys, names, words, self.numbers[rows])
 
     def state_dict(self) -> dict[str, Any]:
         """What is beside the features; of words their places, not their letters."""
@@ -143,7 +156,17 @@ class EncodedRows:
             "keys": {name: np.array(each, np.int64) for name, each in self.keys.items()},
             "names": {name: list(each) for name, each in self.names.items()},
             "words": {name: words_state(each) for name, each in self.words.items()},
+            "numbers": finite(self.numbers),
         }
+
+
+@dataclass(frozen=True, eq=False)
+class LeftOut:
+    """What is left out of rows because it only rises: columns by name and by place, and parts of dates by place."""
+
+    names: frozenset[str]
+    places: Ints
+    parts: Mapping[int, NDArray[np.float64]]
 
 
 class RowEncoder:
@@ -155,7 +178,7 @@ class RowEncoder:
     >>> found = encoder.encoded(rows)
     >>> encoder.learn(found, np.array([1, 0]))
     >>> dict(zip(schema.feature_names, encoder.encode(rows)[0].tolist()))
-    {'size': 1.0, 'shop: rate': 0.046875, 'rate of late': 0.5, 'values missing': 0.0}
+    {'size': 1.0, 'shop: rate': 0.046875, 'rate of the last labels': 0.001953125, 'values missing': 0.0}
     """
 
     def __init__(self, schema: ColumnSchema) -> None:
@@ -172,6 +195,10 @@ class RowEncoder:
         self.book = NameBook(len(schema.feature_names), max(1, schema.width))
         self._base = np.zeros(schema.rates, np.float32)
         self._late = np.zeros(schema.rates, np.float32)
+        self._watched = np.flatnonzero([column.trend != ANY for column in self._numeric])
+        self._trends = Trends.none(len(self._watched))
+        self._left_out = self._leaving_out(self._trends)
+        self._whole = np.zeros(schema.rates, np.float32)
         self._lay_out()
 
     def _lay_out(self) -> None:
@@ -238,6 +265,8 @@ class RowEncoder:
         odd = Odd() if odd is None else odd
         features = np.zeros((len(rows), len(self.schema.feature_names)), dtype=np.float32)
         lost = self._numbers_into(features, rows.numbers, odd)
+        numbers = rows.numbers[:, self._watched] / self._units[self._watched]
+        numbers = np.where(np.isfinite(numbers), numbers, np.nan)
         keys = {column.name: self._code_keys(column, rows.numbers) for column in self._rated if column.kind == CODE}
         names: dict[str, list[str | None]] = {}
         for column in self.schema.of_kind(CATEGORY):
@@ -247,22 +276,27 @@ class RowEncoder:
             self._names_into(features, column, found, odd, lost)
         for name, each in keys.items():
             at = self._rate_at[name]
-            features[:, at : at + self.schema.rates] = self.rates[name].features(each)
+            if name not in self._left_out.names:
+                features[:, at : at + self.schema.rates] = self.rates[name].features(each)
             odd.note(odd.unseen, name, self.rates[name].unseen(each) if self.rows else 0)
         words = {column.name: self._texts_into(features, column, rows, odd, lost) for column in self._texts}
         if self.schema.sparse:
-            return EncodedRows(self._with_indexed(features, rows), keys, names, words)
+            return EncodedRows(self._with_indexed(features, rows), keys, names, words, numbers)
         features[:, self._late_at : self._late_at + self.schema.rates] = self.late(np.arange(after, after + len(rows)))
         features[:, -1] = lost
-        return EncodedRows(torch.from_numpy(features), keys, names, words)
+        return EncodedRows(torch.from_numpy(features), keys, names, words, numbers)
 
     def learn(self, rows: EncodedRows, classes: Ints, journal: ChangeLog | None = None) -> None:
         """Learn which classes came with these names and words; what changes is noted in the journal."""
         targets = self._targets(classes)
         residuals = targets - self._base
         if journal is not None:
-            for name in ("rows", "_base", "_late"):
+            for name in ("rows", "_base", "_late", "_whole", "_trends", "_left_out"):
                 journal.attribute(self, name)
+        if len(self._watched):
+            before, self._trends = self._trends, self._trends.after(rows.numbers)
+            if self._trends.blocks > before.blocks:
+                self._left_out = self._leaving_out(self._trends)
         for name, keys in rows.keys.items():
             self.rates[name].learn(keys, residuals, self.rows + len(keys), journal)
         for name, own in self.own.items():
@@ -276,6 +310,7 @@ class RowEncoder:
         weights = (LATE ** np.arange(count - 1, -1, -1)).astype(np.float32) * np.float32(1 - LATE)
         begun = self._late if self.rows > count else targets.mean(axis=0)
         self._late = (np.float32(LATE**count) * begun + weights @ targets).astype(np.float32)
+        self._whole = self._whole + np.float32(count / self.rows) * (targets.mean(axis=0) - self._whole)
 
     def encoded_from(self, saved: Saved, x: Rows) -> EncodedRows:
         """EncodedRows rows as they were saved, with these features, or a ``StateError``."""
@@ -289,11 +324,13 @@ class RowEncoder:
             kept[name] = names.items(name)
             if len(kept[name]) != rows or not all(each is None or isinstance(each, str) for each in kept[name]):
                 names.refuse(name, f"must be {rows} texts")
+        numbers = with_gaps(saved.array("numbers", (rows, len(self._watched)), "float64"))
         return EncodedRows(
             x,
             {name: keys.array(name, (rows,), "int64").tolist() for name in keys},
             kept,
             {name: words_from(words.part(name), rows, self.words[name].places) for name in words},
+            numbers,
         )
 
     def row(self, record: Mapping[Any, Any]) -> EncodedRows:
@@ -311,7 +348,12 @@ class RowEncoder:
             out[self._late_at : -1] = self.late(np.zeros(1, np.int64))[0].tolist()
             out[-1] = float(state.lost)
         made = torch.from_numpy(np.array([out], dtype=np.float32))
-        return EncodedRows(made, state.keys, state.names, state.words)
+        numbers = np.array([[state.numbers[place] for place in self._watched.tolist()]])
+        return EncodedRows(made, state.keys, state.names, state.words, numbers)
+
+    def id_of(self, record: Mapping[Any, Any]) -> Any:
+        """The id of one record, as ``parse`` gives it; None where rows have none."""
+        return None if self.schema.id is None else _id_given(flattened(record).get(self.schema.id))
 
     def name(self, feature: int) -> str:
         """What a feature is called."""
@@ -340,14 +382,45 @@ class RowEncoder:
         return made
 
     def late(self, after: Ints) -> Floats:
-        """The rate of late rows in each column of classes, for rows after this number of rows without labels.
+        """How much more often than in all rows each class came lately, after this number of rows without labels.
 
-        What the last labels say of the next rows they say less and less of those beyond a batch: the rate fades to that
-        of all rows.
+        What the last labels say of the next rows they say less and less of those beyond a batch: it fades to nothing.
+        It is 0 only then, and before anything was learned.
         """
-        kept = LATE ** np.maximum(0, after[:, None] - FRESH_ROWS).astype(np.float64)
-        found: Floats = (np.rint((self._base + (self._late - self._base) * kept) / GRAIN) * GRAIN).astype(np.float32)
+        far = np.maximum(0, after[:, None] - FRESH_ROWS).astype(np.float64)
+        faded = (self._late - self._whole) * LATE**far
+        known = (np.abs(faded) >= GRAIN) | (far == 0) if self.rows else False
+        found: Floats = np.where(known, (np.floor(np.round(faded / GRAIN, 3)) + 0.5) * GRAIN, 0.0).astype(np.float32)
         return found
+
+    def _leaving_out(self, trends: Trends) -> LeftOut:
+        """What is left out now. Parts of a date come in when their cycle has been gone through."""
+        columns = [self._numeric[place] for place in self._watched]
+        clocks = trends.clocks if trends.sure else np.array([column.trend == RISES for column in columns], np.bool_)
+        names = frozenset(columns[at].name for at in np.flatnonzero(clocks))
+        known = {
+            int(place): (trends.span[at] >= KNOWN_CYCLES * CYCLE_DAYS).astype(np.float64)
+            for at, place in enumerate(self._watched)
+            if clocks[at] and self._numeric[place].kind == DATE
+        }
+        return LeftOut(names, self._watched[clocks], known)
+
+    def trend_of(self, column: Column) -> str:
+        """What is done about the column as things are now."""
+        return column.trend if column.trend == ANY else RISES if column.name in self._left_out.names else WATCHED
+
+    @property
+    def taken(self) -> list[dict[str, str]]:
+        """What each column was taken for, and whether it is left out now because it only rises."""
+        return replace(self.schema, columns=tuple(map(self._as_now, self.schema.columns))).taken
+
+    def _as_now(self, column: Column) -> Column:
+        return replace(column, trend=self.trend_of(column))
+
+    @property
+    def only_rising(self) -> list[str]:
+        """The columns that are left out because they only rise or only fall so far; of dates, parts may be learned."""
+        return sorted(self._left_out.names)
 
     def _targets(self, classes: Ints, rates: int | None = None) -> Floats:
         """The columns of classes: the first class has none, classes beyond the columns share them with it."""
@@ -369,10 +442,16 @@ class RowEncoder:
                 odd.note(odd.missing, name, int(lost[:, place].sum() - unreadable[place]))
             numbers = np.where(lost, self._fill, numbers)
             features[:, self._says_at] = lost[:, self._says_missing]
-        features[:, self._value_at] = (numbers - self._origin) / self._scale
+        values = (numbers - self._origin) / self._scale
+        if len(self._left_out.places):
+            values[:, self._left_out.places] = ((self._fill - self._origin) / self._scale)[self._left_out.places]
+        features[:, self._value_at] = values
         for place, first in self._dates:
             there = ~lost[:, place] if any_lost else None
-            features[:, first + 1 : first + len(DATE_PARTS)] = turns(numbers[:, place], there)
+            found = turns(numbers[:, place], there)
+            if place in self._left_out.parts:
+                found *= self._left_out.parts[place]
+            features[:, first + 1 : first + len(DATE_PARTS)] = found
         for place, first in self._clocks:
             angles = 2 * np.pi / DAY_HOURS * numbers[:, place]
             there = ~lost[:, place]
@@ -461,17 +540,23 @@ class RowEncoder:
             read = float(value) if quick else reader(plain(value))  # type: ignore[arg-type]
             there = -LARGEST <= read <= LARGEST
             number = read / unit if there else fill
-            row.out[at] = (number - origin) / scale
+            row.numbers[place] = number if there else nan
+            row.out[at] = ((fill if name in self._left_out.names else number) - origin) / scale
             if not there:
                 row.miss(missing)
             if column.kind == DATE:
                 if there:
-                    row.out[at + 1 : at + len(DATE_PARTS)] = turns_of(number)
+                    parts = self._left_out.parts.get(place)
+                    turned = turns_of(number) if parts is None else (parts * turns_of(number)).tolist()
+                    row.out[at + 1 : at + len(DATE_PARTS)] = turned
             elif column.kind == CLOCK and there:
                 angle = 2 * np.pi / DAY_HOURS * number
                 row.out[at + 1], row.out[at + 2] = sin(angle), cos(angle)
             elif column.kind == CODE:
-                row.rate(self.rates[name], name, _code_key(read) if there else NO_NAME - 1, self._rate_at[name])
+                key = _code_key(read) if there else NO_NAME - 1
+                row.keys[name] = [key]
+                if name not in self._left_out.names:
+                    row.rate(self.rates[name], name, key, self._rate_at[name])
 
         return step
 
@@ -519,6 +604,12 @@ class RowEncoder:
         widths = {column.name: len(column.features(rates, words)) for column in self.schema.used}
         return {name: np.arange(self._first[name], self._first[name] + n) for name, n in widths.items() if n}
 
+    @property
+    def momentary(self) -> Ints:
+        """The features that tell of the newest labels."""
+        first = int(self._late_at)
+        return np.arange(first, first + (0 if self.schema.sparse else self.schema.rates))
+
     def learned_features(self) -> Ints:
         """The features that hold what was learned of other rows: rates of names, words, late rows."""
         rates = [at + each for at in self._rate_at.values() for each in range(self.schema.rates)]
@@ -527,8 +618,7 @@ class RowEncoder:
             for column in self._texts
             for place in range(1, len(WordRates.feature_names("", self.schema.word_rates)))
         ]
-        late = [] if self.schema.sparse else [self._late_at + each for each in range(self.schema.rates)]
-        return np.array(sorted([*rates, *words, *late]), dtype=np.int64)
+        return np.array(sorted([*rates, *words, *self.momentary.tolist()]), dtype=np.int64)
 
     def fill_of(self, column: str) -> float:
         """What stands where a number is missing, in the units of its feature."""
@@ -549,7 +639,8 @@ class RowEncoder:
     def state_dict(self) -> dict[str, Any]:
         return {
             "rows": self.rows,
-            **{"base": self._base, "late": self._late},
+            **{"base": self._base, "late": self._late, "whole": self._whole},
+            "trends": self._trends.state_dict(),
             "rates": {name: each.state_dict() for name, each in self.rates.items()},
             "own": {name: each.state_dict() for name, each in self.own.items()},
             "words": {name: each.state_dict() for name, each in self.words.items()},
@@ -559,11 +650,13 @@ class RowEncoder:
     def load_state_dict(self, saved: Saved) -> None:
         """Go on as the encoder that gave this state, or raise a ``StateError``."""
         self.rows = saved.whole("rows", 0, 2**62)
-        for name in ("base", "late"):
+        for name in ("base", "late", "whole"):
             rate = np.array(saved.array(name, (self.schema.rates,), "float32"))
             if not ((rate >= 0) & (rate <= 1.001)).all():
                 saved.refuse(name, "must be from 0 to 1")
             vars(self)[f"_{name}"] = rate
+        self._trends = self._trends.loaded(saved.part("trends"))
+        self._left_out = self._leaving_out(self._trends)
         for part, kept in (("rates", self.rates), ("own", self.own), ("words", self.words)):
             found = saved.part(part)
             if set(found) != set(kept):
@@ -617,6 +710,7 @@ class _Row:
 
     def __init__(self, out: list[float]) -> None:
         self.out, self.lost = out, 0
+        self.numbers: dict[int, float] = {}
         self.keys: dict[str, list[int]] = {}
         self.names: dict[str, list[str | None]] = {}
         self.words: dict[str, list[Words | None]] = {}

@@ -1,4 +1,4 @@
-"""What a single value means: a number, a truth value, a moment, a name, or nothing."""
+"""Meaning of a single value: a number, a truth value, a moment, a name, or nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known of the words of a text column: how often each came, with which class, and what it weighs.
+"""Statistics of the words of a text column: how often each came, with which class, and what it weighs.
 
 Words and pairs of words are hashed into a stated number of places. Each place counts its rows, the rows of each class,
 and holds a weight of a logistic regression that takes a step for every row (AdaGrad), in which a word counts by its

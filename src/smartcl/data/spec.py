@@ -15,7 +15,8 @@ class InputSpec:
     ``dtype`` is the native dtype of the values: it prices "300 samples" in bytes. The network sees
     ``(value - offset) * scale``, or with ``learned`` what its own centre and scale, learned as the stream goes, make
     of each feature; the memory stores the native values. Rows are flat; ``shape`` is that of the images, or whatever
-    they are, that a network of the user's own makes of them.
+    they are, that a network of the user's own makes of them. ``momentary`` are the features that tell of the newest
+    labels: they are 0 in rows of which it is not known what came shortly before.
 
     >>> InputSpec(n_features=784, n_classes=2, dtype="uint8", scale=1 / 255).sample_nbytes
     784
@@ -29,10 +30,13 @@ class InputSpec:
     scale: float = 1.0
     learned: bool = False
     shape: tuple[int, ...] | None = None
+    momentary: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         if self.shape is not None and prod(self.shape) != self.n_features:
             raise ValueError(f"shape must have {self.n_features} values, as a row has, got {self.shape}")
+        if any(not 0 <= feature < self.n_features for feature in self.momentary):
+            raise ValueError(f"momentary features must be below {self.n_features}, got {self.momentary}")
 
     @property
     def row_shape(self) -> tuple[int, ...]:

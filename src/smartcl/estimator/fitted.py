@@ -1,4 +1,4 @@
-"""What learning has made of an estimator, as one value: a learner, the labels it knows, and how it was built.
+"""State of a fitted estimator as one value: its learner, the labels it knows, and how it was built.
 
 It is replaced as a whole, and saved and loaded as a whole: a folder, a pickle and a deep copy hold the same.
 """
@@ -21,7 +21,7 @@ from smartcl.columns.gaps import FIRST_ROWS, Gaps, means
 from smartcl.columns.renewal import Renewal
 from smartcl.columns.row_encoder import RowEncoder
 from smartcl.columns.values import is_missing
-from smartcl.data.batch import Rows
+from smartcl.data.batch import Ints, Rows
 from smartcl.data.spec import InputSpec
 from smartcl.estimator.encoding import Encoding
 from smartcl.learners.factory import Factory, Method
@@ -48,6 +48,8 @@ class Built:
     memory: str | int
     parameters: Mapping[str, Any]
     spec: InputSpec
+    #: The bytes that the whole state may take; None: only the memory is bounded.
+    total: str | int | None = None
 
     @classmethod
     def of(
@@ -56,6 +58,7 @@ class Built:
         memory: str | int | np.integer[Any],
         parameters: Mapping[str, Any],
         spec: InputSpec,
+        total: str | int | np.integer[Any] | None = None,
     ) -> Built:
         """With the parameters checked and put in their own types, for a stream that never says that a task ends."""
         found = method_of(method)
@@ -65,7 +68,8 @@ class Built:
                 "use smartcl.extend.build_learner and Batch(x, y, task)"
             )
         plain = int(memory) if isinstance(memory, np.integer) else memory
-        return cls(method, plain, found.coerce(found.without_task_ends(parameters)), spec)
+        bound = int(total) if isinstance(total, np.integer) else total
+        return cls(method, plain, found.coerce(found.without_task_ends(parameters)), spec, bound)
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -73,8 +77,8 @@ class Built:
         return {**method_of(self.method).parameters, **self.parameters}
 
     def check_same(self, asked: Built) -> None:
-        """Refuse to go on with a learner that is not what is asked for now."""
-        mine, theirs = ({"method": b.method, "memory": b.memory, **b.settings} for b in (self, asked))
+        """Refuse to go on with a learner whose settings are not those asked for now."""
+        mine, theirs = ({"method": b.method, "memory": b.memory, "total": b.total, **b.settings} for b in (self, asked))
         for name in (*mine, *theirs):
             before, now = mine.get(name), theirs.get(name)
             if before != now:
@@ -84,7 +88,7 @@ class Built:
                 )
 
     def learner(self, seed: int = 0) -> StreamLearner:
-        return method_of(self.method).learner(self.spec, self.memory, seed, **self.parameters)
+        return method_of(self.method).learner(self.spec, self.memory, seed, total=self.total, **self.parameters)
 
     def registered(self) -> Built:
         """The same under names that another process finds, also for code of the user's own, or a ``ValueError``."""
@@ -99,7 +103,8 @@ class Built:
     def state_dict(self) -> dict[str, Any]:
         """Plain values; what is there in the place of a name must be brought back beside them."""
         name = self.method if isinstance(self.method, str) else None
-        return {"method": name, "memory": self.memory, "parameters": self.settings, "spec": asdict(self.spec)}
+        bound = {} if self.total is None else {"total": self.total}
+        return {"method": name, "memory": self.memory, **bound, "parameters": self.settings, "spec": asdict(self.spec)}
 
     @classmethod
     def from_state(cls, saved: Saved, own: Method | Factory | None = None) -> Built:
@@ -124,7 +129,9 @@ class Built:
                 scale=spec.number("scale"),
                 learned=spec.flag("learned"),
                 shape=_saved_shape(spec),
+                momentary=_saved_momentary(spec),
             ),
+            saved.one_of("total", int, str) if "total" in set(saved) else None,
         )
 
 
@@ -182,7 +189,7 @@ class Fitted:
             raise ValueError(f"y contains labels outside classes: {shown(strangers.tolist())} not in {shown(known)}")
 
     def relearned(self, batch_size: int, seed: int) -> Fitted:
-        """A learner that has seen nothing but what the memory holds; what it was told it is told again.
+        """A learner that has seen nothing but what the memory holds; weights of classes are set again.
 
         Classes of which no sample is left go, unless they were given as all there will ever be. Rows are what they
         would be, encoded by what is known of the stored ones alone.
@@ -197,7 +204,7 @@ class Fitted:
         again, changed = self._encoded_anew(self._held_rows())
         relearn(learner, memory, batch_size, left, changed)
         account = Account.knowing(learner.counts.widened(len(left)).seen)
-        return replace(again, learner=learner, names=self.names[left], built=built, account=account)
+        return replace(again, learner=learner, names=_as_short(self.names[left]), built=built, account=account)
 
     def _held_rows(self) -> Rows:
         """All rows that are stored, and those that wait to be."""
@@ -300,7 +307,7 @@ def check_labels(labels: Any) -> None:
     ValueError: y must hold texts that do not end in the character NUL, got 'a\\x00'
     """
     if labels is None or getattr(getattr(labels, "dtype", None), "kind", "O") != "O":
-        return  # numbers, or texts of NumPy's, of which nobody knows any more
+        return  # numbers, or NumPy's texts: how they ended cannot be known any more
     held = np.ravel(np.asarray(labels, dtype=object))
     gone = next((row for row, label in enumerate(held) if not isinstance(label, str) and is_missing(label)), None)
     if gone is not None:
@@ -331,6 +338,11 @@ def check_family(labels: Labels, known: Labels, what: str) -> None:
         raise ValueError(f"y must hold {wanted}, as {what}, got {got}: {shown(labels[0])}")
 
 
+def _as_short(names: Labels) -> Labels:
+    """Texts in a type as wide as the longest of them: a wider one tells of a text that is gone."""
+    return np.array(names.tolist()) if names.dtype.kind == "U" and len(names) else names
+
+
 def positions(classes: Labels, labels: Labels) -> NDArray[np.int64]:
     """Where each label stands in ``classes``, which need not be sorted."""
     order = np.argsort(classes, kind="stable")
@@ -349,6 +361,13 @@ def _saved_columns(saved: Saved, built: Built) -> RowEncoder:
     columns = RowEncoder(schema)
     columns.load_state_dict(saved)
     return columns
+
+
+def _saved_momentary(spec: Saved) -> tuple[int, ...]:
+    found = spec.items("momentary")
+    if not all(isinstance(feature, int) and 0 <= feature < spec.whole("n_features", 1) for feature in found):
+        spec.refuse("momentary", "must be numbers of features")
+    return tuple(found)
 
 
 def _saved_shape(spec: Saved) -> tuple[int, ...] | None:
@@ -374,3 +393,28 @@ def _saved_labels(saved: Saved) -> Labels:
     if names.dtype.kind == "f" and not np.isfinite(names).all():
         saved.refuse("classes", "must be finite")
     return names
+
+
+def counted(account: Account, learner: StreamLearner, y: Ints | None = None) -> Account:
+    """The account with the batch that was just learned, ``y`` if the learner does not say; each row counts once.
+
+    Rows that were counted when they came, because their answers were given before, are not counted again.
+    """
+    said = learner.said_before
+    if said is None:
+        return account if y is None else account.after(y, None)
+    left = learner.counts.total - int(account.known.sum())
+    if left <= 0:
+        return account
+    some = slice(max(0, len(said.y) - left), None)
+    probabilities = None if said.probabilities is None else widened(said.probabilities[some], len(account.known))
+    return account.after(said.y[some], probabilities, in_turn=said.in_turn)
+
+
+def widened(probabilities: NDArray[np.float64], classes: int) -> NDArray[np.float64]:
+    """Probabilities with columns for classes that were not known when they were given.
+
+    >>> widened(np.array([[0.5, 0.5]]), 3)
+    array([[0.5, 0.5, 0. ]])
+    """
+    return np.pad(probabilities, ((0, 0), (0, classes - probabilities.shape[1])))

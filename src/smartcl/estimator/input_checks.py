@@ -1,4 +1,4 @@
-"""What is passed to an estimator, as what it needs: rows, plain arguments, or one line that says what is wrong."""
+"""Checks of what is passed to an estimator: rows, arguments, weights; what is wrong becomes one line."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from smartcl.saving.references import Code, names_in, saved_code
 from smartcl.saving.saved import Saved
 from smartcl.settings import SETTINGS, OwnMember, as_given, plain, setting, shown
 
-#: An error is cut to so many characters: scikit-learn shows the arrays it was given.
+#: Characters an error is cut to: scikit-learn shows the arrays it was given.
 LONGEST_MESSAGE = 380
 
 #: Weights beyond these, in products and sums, would leave single precision.
@@ -56,14 +56,14 @@ def _shortened(error: Exception) -> str:
 
 
 def as_array(values: Any) -> Any:
-    """Tensors as arrays, whatever else as it is."""
+    """Tensors as arrays; other values unchanged."""
     return values.detach().cpu().numpy() if isinstance(values, torch.Tensor) else values
 
 
 class Said(NamedTuple):
     """What was answered to some rows before they were learned; ``guesses`` are the simplest rules' of that time.
 
-    There are no probabilities where nobody could answer yet.
+    There are no probabilities where the model could not answer yet.
     """
 
     probabilities: NDArray[np.float64] | None
@@ -120,8 +120,14 @@ def check_batch_size(size: Any) -> int:
     return rows
 
 
+def check_previous_label(asked: Any) -> None:
+    """Refuse what is neither true nor false."""
+    if not isinstance(plain(asked), bool):
+        raise ValueError(f"previous_label must be True or False, got {shown(asked)}")
+
+
 def check_verbose(verbose: Any) -> None:
-    """Refuse what does not say how much is to be told: 0 is nothing."""
+    """Refuse a ``verbose`` that is no level of messages: 0 is none."""
     level = plain(verbose)
     if not isinstance(level, int) or level < 0:
         raise ValueError(f"verbose must be a whole number >= 0, got {shown(verbose)}")
@@ -240,6 +246,7 @@ def check_arguments(given: Mapping[str, Any]) -> None:
     if not isinstance(given["parameters"], Mapping | None):
         raise ValueError(f"parameters must be a dict or None, got {shown(given['parameters'])}")
     check_batch_size(given["batch_size"])
+    check_previous_label(given["previous_label"])
     check_verbose(given["verbose"])
     if given["random_state"] is not None and type(given["random_state"]) is not int:
         raise ValueError(f"random_state must be a whole number or None, got {shown(given['random_state'])}")

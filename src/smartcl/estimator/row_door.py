@@ -1,6 +1,6 @@
 """The short way into an estimator: rows in the form of those before, whose settings were checked before.
 
-Whatever is not surely right goes the long way, which says what is wrong with it.
+Rows that may be wrong take the long way, which says what is wrong with them.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Door:
         return cls(fitted, tuple(settings.items()), index, kinds, tuple((value, value.copy()) for value in lists))
 
     def open_for(self, settings: Mapping[str, Any], fitted: Fitted) -> bool:
-        """Whether nothing was changed since."""
+        """Whether no setting has changed since."""
         if fitted is not self.fitted or any(now != before for now, before in self.lists):
             return False
         return all(settings[name] is value for name, value in self.settings)

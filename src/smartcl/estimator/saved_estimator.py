@@ -1,4 +1,4 @@
-"""An estimator outside of itself: a folder, a pickle, a deep copy, a plain module."""
+"""Saved forms of an estimator: a folder, a pickle, a deep copy, a plain module."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class SavedEstimator(BaseEstimator):  # type: ignore[misc]
         return self._known("_companions").companions
 
     def save(self, folder: str | os.PathLike[str], only: bool = False) -> None:
-        """Write all that the future depends on: weights, averages, optimizer, memory, random state.
+        """Write the whole state: weights, averages, optimizer, memory, random state.
 
         The state saved before is kept beside it, unless it is to be the ``only`` one.
         """
@@ -103,7 +103,7 @@ class SavedEstimator(BaseEstimator):  # type: ignore[misc]
         return lock
 
     def _known(self, name: str) -> Fitted:
-        """What was learned; its absence is the absence of this attribute."""
+        """The learned state; before ``fit`` the attribute is not there."""
         if "_fitted" not in self.__dict__:
             raise AttributeError(f"this {type(self).__name__} has no {name} yet: call fit or partial_fit first")
         return self._fitted

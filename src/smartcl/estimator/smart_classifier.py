@@ -1,4 +1,4 @@
-"""The scikit-learn front door."""
+"""``SmartClassifier``: a classifier with the interface of scikit-learn."""
 
 from __future__ import annotations
 
@@ -22,9 +22,19 @@ from smartcl.columns.gaps import gaps_of
 from smartcl.columns.row_encoder import FeatureNames
 from smartcl.data.batch import Batch, Ints, Rows
 from smartcl.data.spec import InputSpec
-from smartcl.estimator.counted_batches import counted, widened
 from smartcl.estimator.encoding import Encode, Encoding, encoded
-from smartcl.estimator.fitted import Built, Fitted, Labels, Taken, check_family, check_labels, labels_of, positions
+from smartcl.estimator.fitted import (
+    Built,
+    Fitted,
+    Labels,
+    Taken,
+    check_family,
+    check_labels,
+    counted,
+    labels_of,
+    positions,
+    widened,
+)
 from smartcl.estimator.input_checks import (
     Given,
     Said,
@@ -52,7 +62,7 @@ from smartcl.learners.forgetting import forget_samples
 from smartcl.learners.ids import ids_of, kept_ids
 from smartcl.learners.influence import influences
 from smartcl.learners.methods import USUAL_METHOD, registered_name
-from smartcl.learners.state_size import StateSize
+from smartcl.learners.size import StateSize
 from smartcl.learners.stream_learner import StreamLearner
 from smartcl.memory.schematic_memory import SchematicMemory
 from smartcl.network.torch_optim import MakeOptimizer
@@ -64,6 +74,9 @@ class SmartClassifier(ClassifierMixin, TableDoor):  # type: ignore[misc]
     """A classifier that learns from a stream in a memory of a fixed number of bytes.
 
     ``memory`` is a size (``"1MB"``), a number of bytes, or ``"300 samples"``: that many full samples' bytes.
+    ``total`` bounds all that is learned, in bytes: weights, moments, averages, sums, code and samples, as a saved
+    folder holds them. The method is then as large as fits, in half precision where it must, and ``memory`` is the most
+    that samples take of it.
     ``method`` names the learner (``smartcl methods`` lists them); ``learner`` in its place is one of the user's own: a
     factory ``learner(spec, memory, seed, **parameters)`` or a ``Method``. Settings left at ``None`` take the method's
     own value, and those without an argument of their own go into ``parameters``, a dict. Each call of ``partial_fit``
@@ -90,6 +103,10 @@ class SmartClassifier(ClassifierMixin, TableDoor):  # type: ignore[misc]
     as a row that comes twice: rows that come are cut into batches, some are held out to test on, and the memory is full
     sooner. That is why scikit-learn's two checks that compare weights with repeated rows cannot hold for a stream.
 
+    ``previous_label=True`` has rows of numbers learned as a table of their columns, to which the rate of each class
+    among the last labels belongs, as late as labels come; frames and dicts have it in any case. Without it the last
+    label still counts for the very next row, where labels come one by one.
+
     ``verbose=1`` tells on standard output, every other second, how many rows a long call of ``fit`` or ``partial_fit``
     has learned and how many it learns a second.
 
@@ -111,6 +128,7 @@ class SmartClassifier(ClassifierMixin, TableDoor):  # type: ignore[misc]
         self,
         memory: str | int = "1MB",
         *,
+        total: str | int | None = None,
         method: str = USUAL_METHOD,
         learner: Factory | Method | None = None,
         members: Sequence[Any] | str | None = None,
@@ -134,11 +152,13 @@ class SmartClassifier(ClassifierMixin, TableDoor):  # type: ignore[misc]
         augment: Augment | str | None = None,
         encoder: Encode | str | None = None,
         class_weight: Mapping[Any, float] | str | None = None,
+        previous_label: bool = False,
         batch_size: int = 50,
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
     ) -> None:
         self.memory = memory
+        self.total = total
         self.method = method
         self.learner = learner
         self.members = members
@@ -162,6 +182,7 @@ class SmartClassifier(ClassifierMixin, TableDoor):  # type: ignore[misc]
         self.augment = augment
         self.encoder = encoder
         self.class_weight = class_weight
+        self.previous_label = previous_label
         self.batch_size = batch_size
         self.random_state = random_state
         self.verbose = verbose
@@ -262,7 +283,7 @@ class SmartClassifier(ClassifierMixin, TableDoor):  # type: ignore[misc]
 
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """The accuracy of ``predict`` on rows whose labels are known."""
-        from sklearn.metrics import accuracy_score  # late, as in scikit-learn: who only learns does not wait for it
+        from sklearn.metrics import accuracy_score  # imported late, as in scikit-learn: learning alone does not need it
 
         predicted = self.predict(X)
         with one_line():
@@ -275,7 +296,7 @@ class SmartClassifier(ClassifierMixin, TableDoor):  # type: ignore[misc]
 
     @property
     def scores_(self) -> NamedScores:
-        """How good the answers were that the default learner gave to each batch before it learned it.
+        """Scores of the answers that the default learner gave to each batch before it learned it.
 
         Accuracy beside that of always saying the commonest label and of repeating the last one, and what else a stream
         is scored by; overall, in the last tenth, by class and over time. Other methods are not asked, for most of them
@@ -317,19 +338,19 @@ class SmartClassifier(ClassifierMixin, TableDoor):  # type: ignore[misc]
         return found / found.sum() if found.any() else found
 
     def begin_scores(self) -> None:
-        """Begin ``scores_`` anew: for a stream of another kind, or for rows that the model is to be tested on."""
+        """Reset ``scores_``, for a stream of another kind or for rows that the model is to be tested on."""
         check_is_fitted(self)
         with self._one_at_a_time():
             self._fitted = replace(self._fitted, account=self._fitted.account.anew())
 
     @property
     def learner_(self) -> StreamLearner:
-        """What learns: its memory, its network, its doubt."""
+        """The learner, with its memory and its networks or members."""
         return self._known("learner_").learner
 
     @property
     def memory_(self) -> SchematicMemory:
-        """What is remembered, and what it costs; ``export()`` shows the samples themselves."""
+        """The memory: its samples and their bytes; ``export()`` gives the samples themselves."""
         fitted = self._known("memory_")
         return fitted.learner.memory.named(fitted.names, self._feature_names(fitted))
 
@@ -368,11 +389,13 @@ class SmartClassifier(ClassifierMixin, TableDoor):  # type: ignore[misc]
         feature_names: list[str],
         companions: Mapping[str, Any],
     ) -> SmartClassifier:
-        """An estimator that goes on with a learner that has been learning by itself."""
+        """An estimator made of a learner that has learned without one."""
         own = own_settings(cls().get_params())
         given = {name: value for name, value in built.parameters.items() if name in own}
         others = {name: value for name, value in built.parameters.items() if name not in own}
-        model = cls(built.memory, method=registered_name(built.method), **given, parameters=others or None)
+        model = cls(
+            built.memory, total=built.total, method=registered_name(built.method), **given, parameters=others or None
+        )
         model._fitted = Fitted(learner, classes, True, built, companions, account=Account.knowing(learner.counts.seen))
         model.n_features_in_ = built.spec.n_features
         model.feature_names_in_ = np.array(feature_names, dtype=object)
@@ -486,7 +509,7 @@ class SmartClassifier(ClassifierMixin, TableDoor):  # type: ignore[misc]
         return found, self._fitted.names[: found.shape[1]]  # asked for after the answer: never fewer than its columns
 
     def _drafted(self, X: Any, y: ArrayLike) -> tuple[SmartClassifier, Taken]:
-        """A model that will take this one's place, which stays as it is until then; what it is to learn."""
+        """A model to replace this one once it has learned, and the rows that it is to learn."""
         draft = object.__new__(type(self))
         draft.__dict__.update(self.__dict__)
         encoding = None if self.encoder is None else Encoding.of(self.encoder, X)
@@ -508,7 +531,7 @@ class SmartClassifier(ClassifierMixin, TableDoor):  # type: ignore[misc]
 
     @property
     def _may_miss(self) -> bool | str:
-        """What scikit-learn's check asks of values: of an encoder's vectors none is missing."""
+        """The argument of scikit-learn's check for missing values: an encoder's vectors have none."""
         return "allow-nan" if self.encoder is None else True
 
     def _new(self, taken: Taken, classes: Labels, rng: np.random.RandomState, fixed: bool) -> Fitted:
@@ -531,9 +554,9 @@ class SmartClassifier(ClassifierMixin, TableDoor):  # type: ignore[misc]
         return [*names, *(f"{names[column]} is missing" for column in fitted.gaps.says)]
 
     def _asked(self, spec: InputSpec) -> Built:
-        """What a learner would be made from now."""
+        """The settings that a learner would be made from now."""
         arguments = self.get_params(deep=False)
-        return Built.of(method_asked(arguments), self.memory, parameters_asked(arguments), spec)
+        return Built.of(method_asked(arguments), self.memory, parameters_asked(arguments), spec, self.total)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -1,4 +1,4 @@
-"""Tables at the estimator's door: columns of any kind are recognised, encoded and learned, batch after batch.
+"""Tables for the estimator: columns of any kind are recognised, encoded and learned, batch after batch.
 
 A table is a frame of pandas, Polars or PyArrow, or a list of dicts. The first one says what the columns are.
 """
@@ -29,13 +29,13 @@ from smartcl.columns.row_encoder import EncodedRows, RowEncoder, TableRows
 from smartcl.columns.values import is_missing
 from smartcl.data.batch import Batch, Ints, Rows
 from smartcl.data.spec import InputSpec
-from smartcl.estimator.counted_batches import counted
-from smartcl.estimator.fitted import Built, Fitted, Labels, check_family, check_labels, labels_of, positions
+from smartcl.estimator.fitted import Built, Fitted, Labels, check_family, check_labels, counted, labels_of, positions
 from smartcl.estimator.input_checks import (
     Given,
     Said,
     as_array,
     check_batch_size,
+    check_previous_label,
     check_verbose,
     class_weight_asked,
     one_line,
@@ -51,10 +51,11 @@ MOST_LOOKED_AT = 200
 
 
 class TableDoor(SavedEstimator):
-    """What an estimator does with tables. Rows of numbers, which they become, are its own affair."""
+    """The part of an estimator that takes tables and makes rows of numbers of them."""
 
     encoder: Any
     class_weight: Any
+    previous_label: bool
     batch_size: int
     verbose: int
     if TYPE_CHECKING:
@@ -150,8 +151,11 @@ class TableDoor(SavedEstimator):
             return self._fitted.columns is not None
         if self.encoder is not None:
             return False
-        if isinstance(X, list | tuple):
-            return len(X) > 0 and isinstance(X[0], Mapping)
+        if isinstance(X, list | tuple) and len(X) > 0 and isinstance(X[0], Mapping):
+            return True
+        check_previous_label(self.previous_label)
+        if self.previous_label:
+            return True
         return is_frame(X) and not _array_with_names(X)
 
     def _encoded_table(self, X: Any) -> EncodedRows:
@@ -182,12 +186,19 @@ class TableDoor(SavedEstimator):
         check_labels(given.classes)
         known = np.unique(labels if given.classes is None else labels_of(np.asarray(given.classes)))
         check_family(labels, known, "classes do")
-        table = X if isinstance(X, TableRows) else _first_table(self, X, labels, len(known))
+        table = X if isinstance(X, TableRows) else _first_table(self, X, labels, len(known), shuffled)
         columns = table.encoder.copy()
         self.n_features_in_ = len(columns.schema.columns)
         if isinstance(X, TableRows):
             self.feature_names_in_ = np.array([column.name for column in columns.schema.columns], dtype=object)
-        spec = InputSpec(columns.schema.n_features, len(known), "float32", columns.schema.sparse, learned=True)
+        spec = InputSpec(
+            columns.schema.n_features,
+            len(known),
+            "float32",
+            columns.schema.sparse,
+            learned=True,
+            momentary=tuple(columns.momentary.tolist()),
+        )
         self._fitted = replace(self._begun(spec, known, given.classes is not None, rng), columns=columns)
         self._fitted.refuse_strangers(np.setdiff1d(labels, known))
         order = rng.permutation(len(labels)) if shuffled else np.arange(len(labels))
@@ -326,19 +337,26 @@ def _rows_of(X: Any) -> Any:
     return range(X.shape[0] if hasattr(X, "shape") else X.num_rows)
 
 
-def _first_table(model: TableDoor, X: Any, labels: Labels, classes: int) -> TableRows:
+def _first_table(model: TableDoor, X: Any, labels: Labels, classes: int, any_order: bool) -> TableRows:
     """The rows of the first table that a model learns, and an encoder that has learned nothing yet."""
     records = _records(model, X, reset=True)
     first = Records.of({name: values[:FIRST_ROWS] for name, values in records.columns.items()})
     if not first.columns:
         raise ValueError("X must have at least one column, got none")
+    told = {} if _has_columns(X) else dict.fromkeys(first.columns, NUMBER)
     with one_line():
-        schema = recognised(first, Told("", classes=classes))
+        schema = recognised(first, Told("", kinds=told, classes=classes))
     found = leaks(schema, first, labels[:FIRST_ROWS].astype(str).tolist())
     warn_of(found)
-    encoder = RowEncoder(with_leaks(schema, found))
+    schema = with_leaks(schema.in_any_order() if any_order else schema, found)
+    encoder = RowEncoder(schema)
     encoder.take_names(first)
     return TableRows(encoder.parse(records), encoder)
+
+
+def _has_columns(X: Any) -> bool:
+    """Whether rows say themselves what their columns are; an array is numbers."""
+    return is_frame(X) or (isinstance(X, list | tuple) and len(X) > 0 and isinstance(X[0], Mapping))
 
 
 def _dense(X: Any) -> Any:
@@ -369,15 +387,15 @@ def _records(model: TableDoor, X: Any, reset: bool, columns: RowEncoder | None =
             validate_data(model, X, reset=reset, skip_check_array=True)
             twice = [name for name in names if names.count(name) > 1]
             if twice:
-                raise ValueError(f"there is more than one column {twice[0]!r}")
+                raise ValueError(f"there is more than one column {shown(twice[0])}")
         return all_records(X, wanted)
     with one_line():
         values = np.asarray(_dense(X) if sparse.issparse(X) else as_array(X))
         if values.ndim != 2:
-            raise ValueError(
-                f"X must be a table, as when learning began: rows of columns, got the shape {values.shape}"
-            )
+            raise ValueError(f"X must be a table, rows of columns, got the shape {values.shape}")
         validate_data(model, values, reset=reset, skip_check_array=True)
-    assert columns is not None
-    names = [column.name for column in columns.schema.columns]
+    if columns is None:
+        names = [f"x{place}" for place in range(values.shape[1])]
+    else:
+        names = [column.name for column in columns.schema.columns]
     return Records.of({name: values[:, place].tolist() for place, name in enumerate(names)})

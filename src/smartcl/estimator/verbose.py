@@ -1,4 +1,4 @@
-"""How far a long call is: a line on standard output now and then, as ``verbose=1`` of scikit-learn's estimators."""
+"""Progress lines of a long call on standard output, as scikit-learn's estimators print them with ``verbose=1``."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ class RowsLearned:
         self._start = self._told = time.monotonic()
 
     def reached(self, rows: int) -> None:
-        """So many rows are learned by now."""
+        """Tell, if it is time, that this number of rows is learned."""
         if not self._verbose:
             return
         now = time.monotonic()
         ended = rows == self._total and now - self._start >= LINE_SECONDS
         if ended or now - self._told >= LINE_SECONDS:
             self._told = now
-            with suppress(OSError, ValueError):  # nobody reads the output any more: no reason to undo the call
+            with suppress(OSError, ValueError):  # a closed output is no reason to undo the call
                 print(line_of(self._name, rows, self._total, now - self._start), flush=True)
 
 

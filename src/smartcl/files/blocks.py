@@ -35,7 +35,7 @@ class Block:
     input: str
     place: int
     parse: Callable[[Wanted | None], Records]
-    #: So many of its records were learned before.
+    #: Number of its records that were learned before.
     known: int = 0
     #: The first bytes of the file that it is of, where that file has taken the place of another one.
     beginning: Beginning | None = None
@@ -142,7 +142,7 @@ def _no_label(name: str | None) -> str:
 
 
 def first_rows(blocks: Iterator[Block], count: int) -> tuple[list[Block], Records]:
-    """The first blocks, until they have so many rows, and these rows, no more, as the source has them."""
+    """The first blocks, until they have ``count`` rows, and these rows alone, as the source has them."""
     taken: list[Block] = []
     parts: list[Records] = []
     while sum(len(part.at) for part in parts) < count:

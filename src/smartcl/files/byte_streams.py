@@ -23,7 +23,7 @@ STDIN = "-"
 READ_NBYTES = 1 << 20
 #: How long to wait before looking again whether a file has grown.
 PAUSE_SECONDS = 0.2
-#: So many bytes at its beginning tell a file from another one of its name.
+#: Bytes at its beginning that tell a file from another one of its name.
 BEGINNING_NBYTES = 4096
 
 
@@ -99,7 +99,7 @@ class ByteStream:
         self._follows = follow and not is_pipe(name) and isinstance(file, io.BufferedReader)
 
     def skip(self, offset: int, read: int) -> None:
-        """Go to an offset, of which so many bytes were read already."""
+        """Go to an offset; ``read`` of its bytes were read already."""
         if self._file.seekable():
             with damage(self._name):
                 self._file.seek(offset)

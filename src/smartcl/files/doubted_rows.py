@@ -12,7 +12,7 @@ from typing import Any, Self, TextIO
 import numpy as np
 
 from smartcl.account.doubted import Doubts, contradictions
-from smartcl.estimator.counted_batches import widened
+from smartcl.estimator.fitted import widened
 from smartcl.files.answered_rows import AnsweredRows
 from smartcl.files.sources import Source
 from smartcl.files.table_model import TableModel

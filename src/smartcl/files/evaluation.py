@@ -10,7 +10,7 @@ import numpy as np
 from smartcl.account.account import Account
 from smartcl.account.named_scores import NamedScores
 from smartcl.columns.row_encoder import Odd
-from smartcl.estimator.counted_batches import widened
+from smartcl.estimator.fitted import widened
 from smartcl.files.blocks import Step, steps
 from smartcl.files.progress import Progress
 from smartcl.files.sources import Source

@@ -1,4 +1,4 @@
-"""What moved at a change of the stream: the newest stored samples against those before, by class and by feature."""
+"""Differences at a change of the stream: the newest stored samples against those before, by class and by feature."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Doubles = NDArray[np.float64]
 
 #: Samples of each side that are compared: enough to see half a standard deviation among hundreds of features.
 MOST_COMPARED = 1000
-#: Of sparse rows so many features are compared, the most frequent ones.
+#: Features of sparse rows that are compared, the most frequent ones.
 MOST_FEATURES = 256
 #: Standard errors from which something has surely moved, where hundreds of features are asked.
 SURE = 5.0

@@ -13,7 +13,7 @@ from smartcl.columns.row_encoder import RowEncoder
 from smartcl.network.onnx_graph import INPUT, Graph
 from smartcl.network.plain import PlainNetwork
 
-#: So many rows after the last label: the rate of late rows has faded to that of all.
+#: This number of rows after the last label nothing is known of the newest labels any more.
 LONG_AFTER = 10_000
 
 
@@ -21,8 +21,8 @@ class PlainTable(nn.Module):
     """Takes one column for each number of the table, in its order, NaN where it is missing.
 
     ``columns`` are their names; ``order`` puts values, the words "missing", and what else a row has where the network
-    has its features: the rate of late rows, long after the last label, and how many values are missing of which no
-    word tells.
+    has its features: the rate of the last labels, which is not known, columns that are left out because they only rise,
+    and how many values are missing of which no word tells.
     """
 
     fill: torch.Tensor
@@ -43,9 +43,11 @@ class PlainTable(nn.Module):
         self.columns = [column.name for column in schema.used]
         says = [place for place, column in enumerate(schema.used) if column.missing]
         names = [*self.columns, *(f"{self.columns[place]} is missing" for place in says)]
-        names += schema.feature_names[-1 - schema.rates :]
+        rising = encoder.only_rising
+        names += [*schema.feature_names[-1 - schema.rates : -1], *rising, schema.feature_names[-1]]
+        fills = torch.tensor([encoder.fill_of(name) for name in rising], dtype=torch.float32)
         counted = torch.tensor([[float(not column.missing)] for column in schema.used])
-        late = torch.from_numpy(encoder.late(np.full(1, LONG_AFTER))[0])
+        late = torch.cat([torch.from_numpy(encoder.late(np.full(1, LONG_AFTER))[0]), fills])
         self.register_buffer("fill", torch.tensor([column.fill for column in schema.used], dtype=torch.float32))
         self.register_buffer("says", torch.tensor(says, dtype=torch.int64))
         self.register_buffer("counted", torch.cat([torch.zeros(len(schema.used), len(late)), counted], dim=1))

@@ -1,4 +1,4 @@
-"""Why a row got its prediction: how far the probability falls when a column has its usual value instead of its own.
+"""Explanations of single predictions: how far the probability falls when a column has its usual value instead.
 
 It costs one prediction for each column, or for each word of a text.
 """

@@ -1,4 +1,4 @@
-"""How good a model was on a stream, as one HTML page that needs no network: a person can show it to a colleague.
+"""HTML page of the scores of a model on a stream; it needs no network and can be passed on as one file.
 
 Curves are drawn in a plane of 100 by 100 that the browser stretches; all text stands beside them as HTML, so it has the
 same size on a phone. The threshold is moved by a few lines of script in the page itself.
@@ -185,7 +185,7 @@ def threshold_section(scores: NamedScores) -> str:
 
 
 def _thinned(curve: dict[str, list[float]]) -> dict[str, list[float]]:
-    """At most so many points, the first and the last among them."""
+    """At most ``MOST_POINTS`` points, the first and the last among them."""
     count = len(curve["threshold"])
     step = max(1, -(-count // MOST_POINTS))
     at = [*range(0, count - 1, step), count - 1]

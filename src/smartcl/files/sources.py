@@ -1,4 +1,4 @@
-"""Where rows come from: files by name, and what Python holds them in. All give blocks of records, from a mark on."""
+"""Sources of rows: files by name, frames and iterables. All give blocks of records, from a mark on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a trained model remembers and has met, as plain values: the end of a training, and ``smartcl inspect``."""
+"""Summary of a trained model as plain values: for the end of a training, and for ``smartcl inspect``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from smartcl.learners.influence import influences
 from smartcl.memory.store import SampleStore
 
 STRONGEST = 20
-#: A memory of so many of its bytes is full, but for the next samples.
+#: Share of its bytes from which on a memory is full, but for the next samples.
 NEARLY_FULL = 0.9
 
 
@@ -98,7 +98,7 @@ def remembered(model: TableModel) -> dict[str, Any]:
         "accuracy_over_time": [
             {"rows": point["row"], "accuracy": point["accuracy"]} for point in model.scores_.over_time
         ],
-        "taken": model.schema.taken,
+        "taken": model.encoder.taken,
         "words": {name: words.strongest(STRONGEST) for name, words in model.encoder.words.items()},
         "read": {name: {"place": mark.place, "records": mark.records} for name, mark in progress.marks.items()},
     }

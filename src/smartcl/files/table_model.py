@@ -22,18 +22,19 @@ from smartcl.columns.row_encoder import EncodedRows, Odd, Parsed, RowEncoder, Ta
 from smartcl.columns.values import name_of
 from smartcl.data.batch import Rows
 from smartcl.estimator import SmartClassifier
+from smartcl.estimator.fitted import check_labels
 from smartcl.estimator.input_checks import Given, Said
-from smartcl.files.ages import Ages
 from smartcl.files.answered_rows import AnsweredRows
 from smartcl.files.blocks import Block, Step
 from smartcl.files.moved import what_moved
 from smartcl.files.plain_table import PlainTable
-from smartcl.files.progress import Progress
+from smartcl.files.progress import Ages, Progress
 from smartcl.files.row_explanations import Explanation, each_row, explained, usual_values
 from smartcl.files.sources import Source, source_of
 from smartcl.learners.ensemble.ensemble import Ensemble
 from smartcl.learners.ids import ids_of
 from smartcl.saving.saved import Saved
+from smartcl.settings import shown
 
 #: Under this name the folder holds what a table's model has beside a classifier.
 PART = "table"
@@ -242,8 +243,9 @@ class TableModel:
         label = name_of(y)
         if label is None:
             raise ValueError(f"a row to learn must have a label, got {y!r}")
-        made = self.encoder.row(x)
-        self._learned(AnsweredRows(made, [label], None, self.progress.rows, None))
+        check_labels([label])
+        made, known = self.encoder.row(x), self.encoder.id_of(x)
+        self._learned(AnsweredRows(made, [label], None if known is None else [known], self.progress.rows, None))
 
     def predict_proba_one(self, x: Mapping[Any, Any]) -> dict[str, float]:
         """The probability of each class for one row, a dict of raw columns; none before the first row was learned."""
@@ -339,7 +341,7 @@ class TableModel:
     def _answers(self, x: Any) -> NDArray[np.float64]:
         """The probabilities of encoded rows."""
         rows = torch.from_numpy(x) if isinstance(x, np.ndarray) else x
-        return self.classifier.predict_proba(TableRows(None, self.encoder, EncodedRows(rows, {}, {}, {})))
+        return self.classifier.predict_proba(TableRows(None, self.encoder, EncodedRows.to_predict(rows)))
 
     def answer(self, block: Block, odd: Odd, first: bool, keep: Sequence[str] = (), after: int = 0) -> Answered:
         """The model's answers to the rows of one block, perhaps the first of its input, ``after`` others."""
@@ -348,7 +350,9 @@ class TableModel:
             self.encoder.check_columns(block.input, records)
             gone = next((name for name in keep if name not in records.columns), None)
             if gone is not None and len(records.at):
-                raise ValueError(f"{block.input} has no column {gone!r} to keep: it has {listed([*records.columns])}")
+                raise ValueError(
+                    f"{block.input} has no column {shown(gone)} to keep: it has {listed([*records.columns])}"
+                )
         rows = self.encoder.parse(records)
         found = [np.zeros((0, len(self.classes)))]
         for begin in range(0, len(rows), PREDICT_ROWS):

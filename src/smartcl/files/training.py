@@ -31,7 +31,7 @@ from smartcl.saving.persistence import INDEX, only_trainer, path_of, write_file
 
 T = TypeVar("T")
 
-#: By so many rows the columns are recognised where one waits for rows.
+#: Rows by which the columns are recognised where a source waits for rows.
 FIRST_FOLLOWED = 50
 #: The schema, to be read and to be given with ``--schema``; what counts is the copy in the model itself.
 SCHEMA = "schema.json"
@@ -59,11 +59,11 @@ class Checkpoints:
             raise ValueError(f"a checkpoint must come after more than 0 seconds, got {self.seconds:g}")
 
     def due(self, rows: int, seconds: float) -> bool:
-        """Whether it is time, after so many rows and seconds."""
+        """Whether it is time, after these rows and seconds."""
         return seconds > self.seconds or (self.rows is not None and rows >= self.rows)
 
     def alone(self) -> AbstractContextManager[None]:
-        """Inside, nobody else trains in the folder."""
+        """Inside, no other process trains in the folder."""
         return nullcontext() if self.folder is None else only_trainer(self.folder)
 
 

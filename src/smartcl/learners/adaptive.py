@@ -22,10 +22,10 @@ from smartcl.learners.method_settings import AdaptiveSettings
 from smartcl.learners.recipe import Recipe
 from smartcl.learners.sceptic import Sceptic
 from smartcl.learners.smart import schematic
-from smartcl.selection.fair_reservoir import FairReservoir
+from smartcl.selection.fair_shares import FairReservoir
 from smartcl.settings import OwnMember, nearest, shown
 
-#: The network without guards: as small as did no harm on tables.
+#: The network without guards; smaller ones were less accurate on tables.
 PLAIN = Recipe(hidden=(256, 256), lr=1e-3, iterations=20, replay=100, average=0.98)
 #: Of its settings those that are as asked for, where something is asked for.
 TURNED = ("lr", "iterations", "replay", "average", "smoothing")
@@ -38,7 +38,7 @@ def plain_network(spec: InputSpec, settings: AdaptiveSettings, seed: int) -> Lea
     hidden = tuple(min(width, asked) for width, asked in zip(PLAIN.hidden, settings.hidden, strict=False))
     usual = AdaptiveSettings()
     turned = {name: getattr(settings, name) for name in TURNED if getattr(settings, name) != getattr(usual, name)}
-    own = {name: getattr(settings, name) for name in ("network", "optimizer", "augment")}
+    own = {name: getattr(settings, name) for name in ("network", "optimizer", "augment", "kept_weights")}
     recipe = replace(PLAIN, hidden=hidden, **own, **turned)
     return Learner(spec, NO_MEMORY, recipe, FairReservoir(), seed=seed)
 
@@ -63,7 +63,7 @@ MEMBERS: Mapping[str, Callable[[InputSpec, FeatureMap, AdaptiveSettings, int], M
 
 
 def usual_members(spec: InputSpec) -> tuple[str, ...]:
-    """What suits rows such as these.
+    """The members for rows of this kind.
 
     >>> usual_members(InputSpec(n_features=10, n_classes=2))
     ('ridge', 'logistic', 'neighbours', 'trees', 'network')

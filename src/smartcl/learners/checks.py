@@ -1,4 +1,4 @@
-"""Bad input is refused before anything changes: each error names the argument, what is wrong, and what is right."""
+"""Checks of batches before anything changes: each error names the argument, what is wrong, and what is right."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How often each class has come so far, and how long ago: who is still among the newcomers, and who only in memory."""
+"""Counts of the classes so far and when each came last; some are among the newest rows, some in memory alone."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from smartcl.data.batch import Bools, Doubles, Ints
 from smartcl.learners.class_places import placed
 from smartcl.saving.saved import Saved
 
-#: A class stays away once it has missed so many of its turns, by how often it has come so far.
+#: Turns that a class must miss to count as absent; a turn follows from its frequency so far.
 MISSED_TURNS = 10.0
 #: The power of the ratio by which a class that stays away counts.
 SHARPNESS = 2.0

@@ -60,7 +60,7 @@ class StoredLogits(Learner):
         return super().remember(batch)
 
     def draw_dark(self, count: int) -> Dark:
-        """So many stored samples, drawn without replacement."""
+        """``count`` stored samples, drawn without replacement."""
         store = self.memory.store
         index = self.rng.choice(len(store), count, replace=False)
         return Dark(self.read_weighted(store, index)[0], self.stored_logits(index))

@@ -1,4 +1,4 @@
-"""Other memories, learned from as ``smart`` learns: what is left of its lead is what its memory buys."""
+"""Other memories with ``smart``'s training: the difference that is left is due to its memory."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from smartcl.selection.reservoir import Everything, Reservoir
 class DarkSceptic(StoredLogits, Sceptic):
     """A sceptic whose replayed samples are also to get the answers they once got.
 
-    The averaged network's teaching stays: DER++ is to lose nothing of what ``smart`` has.
+    The averaged network still teaches, so that DER++ has all that ``smart`` has.
     """
 
     recipe: DarkTraining
@@ -42,5 +42,5 @@ def derpp_smart(spec: InputSpec, memory: str | int, settings: DarkTraining, seed
 
 
 def joint_smart(spec: InputSpec, memory: str | int, settings: SmartTraining, seed: int = 0) -> Learner:
-    """Every sample ever seen, learned from as smart learns: ``memory`` is not obeyed. The upper end for ``smart``."""
+    """Every sample ever seen, learned from as smart learns: ``memory`` is ignored. The upper bound for ``smart``."""
     return Sceptic(spec, UNBOUNDED, settings, Everything(), objective(settings), seed=seed)

@@ -14,11 +14,10 @@ from numpy.typing import NDArray
 
 from smartcl.data.batch import Batch, Bools, Ints, Rows
 from smartcl.data.spec import InputSpec
-from smartcl.learners.candidate_view import CandidateView
 from smartcl.learners.checks import check_batch, largest
 from smartcl.learners.extra_columns import check_logits
 from smartcl.learners.model import Model
-from smartcl.learners.reading import read_once, row_cells
+from smartcl.learners.reading import CandidateView, read_once, row_cells
 from smartcl.learners.recipe import Recipe
 from smartcl.learners.stream_learner import StreamLearner
 from smartcl.learners.weights import Labelled as Labelled
@@ -26,7 +25,7 @@ from smartcl.learners.weights import weight_of, weighted_cross_entropy
 from smartcl.memory.grading import Judge
 from smartcl.memory.pool import USUAL_OFFER, Offer, Selector
 from smartcl.memory.schematic_memory import Observation, SchematicMemory
-from smartcl.network.denormals import flushed_denormals
+from smartcl.network.arithmetic import flushed_denormals
 from smartcl.network.inputs import Prepared
 from smartcl.network.plain import PlainNetwork, plain_network
 from smartcl.network.wrapped import ModuleSource
@@ -84,15 +83,15 @@ class Learner(StreamLearner):
                 self.learn(new, batch.task)  # lines 5, 6
                 self.model.settle(self.rng)
             self.check_finite(chain.from_iterable(model.moved() for model in self.models), batch)
-            self.observed = observation = self.remember(batch)  # lines 7-10
+            self.observed = self.remember(batch)  # lines 7-10
             self.batches += 1
             if self.recipe.consolidates_after(self.batches):
                 self.consolidate(new, batch)  # line 11
             self.finish_batch()
-        return observation
+        return self.observed
 
     def check_finite(self, values: Iterable[torch.Tensor], batch: Batch) -> None:
-        """A state that is not numbers any more never counts."""
+        """Refuse a state with values that are not finite."""
         if not all(bool(value.detach().sum().isfinite()) for value in values):
             raise ValueError(
                 f"x must be small enough to learn from: with values up to {largest(batch.x):.3g} and "
@@ -100,7 +99,7 @@ class Learner(StreamLearner):
             )
 
     def consolidate(self, new: Labelled, batch: Batch) -> None:
-        """What has been learned is to be kept."""
+        """Let the penalties protect what has been learned."""
         self.model.consolidate(new.rows, new.y)
         self.check_finite(self.model.noted(), batch)
 
@@ -163,14 +162,18 @@ class Learner(StreamLearner):
         view = partial(CandidateView, self, candidates)
         return self.memory.select(candidates, view, self.rng, self.offer)
 
+    def make_room(self) -> Observation:
+        view = partial(CandidateView, self, self.memory.store)
+        return self.memory.select(self.memory.store, view, self.rng, self.offer)
+
     def listened_to(self) -> Bools:
-        """Which input features have a say in the answers."""
+        """The input features that the answers depend on."""
         alive: Bools = self.judge.network.alive().numpy()
         return alive
 
     @property
     def told_by(self) -> Judge | None:
-        """Who tells coarser values from those that came; nobody, unless a method does."""
+        """The judge of coarser values; None, unless a method has one."""
         return None
 
     def end_task(self, data: Batch) -> Observation | None:
@@ -222,5 +225,5 @@ class Learner(StreamLearner):
 
 
 def probabilities(logits: torch.Tensor) -> torch.Tensor:
-    """Softmax, also of logits that a row of absurd size has driven beyond the largest number."""
+    """Softmax, also of logits beyond the largest number."""
     return logits.nan_to_num().softmax(dim=1)

@@ -1,4 +1,4 @@
-"""Losses for labels that may be wrong, by their slopes: training asks how a loss pulls, never how large it is."""
+"""Losses for labels that may be wrong, as their slopes: training needs the slope alone."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def exponents(log_probabilities: torch.Tensor, y: torch.Tensor, exponent: float)
 def lessons(teacher: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     """A teacher's probabilities as far as it is sure of the label: times ``max(0, 2·p_y − 1)``.
 
-    On a sample that the teacher does not know yet, or whose label it contradicts, it has nothing to say.
+    A sample that the teacher does not know yet, or whose label it contradicts, gets no lesson.
 
     >>> lessons(torch.tensor([[1.0, 0.0], [0.5, 0.5]]), torch.tensor([0, 0]))
     tensor([[1., 0.],

@@ -1,7 +1,6 @@
 """The settings of every method, with their defaults: nothing here needs torch.
 
-A method's own settings are a recipe with other defaults and further fields. A field with ``init=False`` has one value
-for good.
+A method's own settings are a recipe with other defaults and further fields. A field with ``init=False`` is fixed.
 """
 
 from __future__ import annotations
@@ -9,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from smartcl.learners.recipe import MethodTraining, Recipe
-from smartcl.settings import OwnMember
+from smartcl.settings import OwnMember, Settings
 
 
 @dataclass(frozen=True)
@@ -70,7 +69,7 @@ class AGEMSettings(MethodTraining):
 
 @dataclass(frozen=True)
 class GEMSettings(AGEMSettings):
-    """All of the memory guards, and at least so much of each guarding gradient is added."""
+    """All of the memory guards; ``margin`` is the least share of each guarding gradient that is added."""
 
     replay: int = field(default=0, init=False)
     margin: float = 0.5
@@ -84,6 +83,13 @@ class ICaRLSettings(MethodTraining):
     strength: float = 1.0
     layer: str = "penultimate"
     whole: bool = True
+
+
+@dataclass(frozen=True)
+class RanDumbSettings(Settings):
+    """How many random features there are; the state has two bytes for each pair of them."""
+
+    features: int = 4000
 
 
 @dataclass(frozen=True)
@@ -150,7 +156,7 @@ class SmartSettings(SmartTraining):
 
 @dataclass(frozen=True)
 class QuickSettings(SmartSettings):
-    """Two long steps a batch of a small network, no code for rows, nobody who doubts: for clean labels and little time.
+    """Two long steps a batch of a small network, rows without code, no label doubted: for clean labels and little time.
 
     Chosen on validation images; ``docs/method.md`` says what it costs in accuracy.
     """

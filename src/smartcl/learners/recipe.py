@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 class Recipe(Settings):
     """The training settings shared by all learners; the defaults are the paper's (section 5).
 
-    A method's own settings are a recipe too: with other defaults, further fields, and those it leaves no choice of
-    given for good (``init=False``).
+    A method's own settings are a recipe too: with other defaults, further fields, and fixed values where it leaves no
+    choice (``init=False``).
     """
 
     hidden: tuple[int, ...] = (400, 400)
@@ -34,7 +34,7 @@ class Recipe(Settings):
     #: Label smoothing of the cross-entropy.
     smoothing: float = 0.0
     #: Consolidate after every ``batch`` (boundary-free), when the stream says that a ``task`` ends, or on a schedule
-    #: of its own where it never does: after every so many batches, such as ``20 batches``.
+    #: of its own where it never does: after a number of batches, such as ``20 batches``.
     consolidate: str = "batch"
     #: Where the weights start: ``xavier`` (zero biases), or ``fan-in``, PyTorch's default.
     init: str = "xavier"
@@ -44,6 +44,9 @@ class Recipe(Settings):
     optimizer: MakeOptimizer | None = None
     #: What is done to the rows of every step as that module takes them: ``augment(rows)``.
     augment: Augment | None = None
+    #: In which numbers weights are kept between batches: ``float32`` with the optimizer's moments, or ``float16``
+    #: without them, in a quarter of the bytes. None: ``float32``.
+    kept_weights: str | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -53,7 +56,7 @@ class Recipe(Settings):
             raise ValueError(f"consolidate must be 'batch', 'task' or such as '20 batches', got {self.consolidate!r}")
 
     def consolidates_after(self, batches: int) -> bool:
-        """Whether so many batches learned are a reason to consolidate.
+        """Whether it is time to consolidate after this number of batches.
 
         >>> [Recipe(consolidate="2 batches").consolidates_after(n) for n in (1, 2, 3, 4)]
         [False, True, False, True]

@@ -10,7 +10,7 @@ Thing = TypeVar("Thing")
 
 
 class Registry(MutableMapping[str, Thing], Generic[Thing]):
-    """Ours, then what was registered since, then the entry points of a group; nothing of theirs replaces ours.
+    """Ours, then what was registered since, then entry points of a group, which never replace one of ours.
 
     Names are known without loading anything. Ours are made and entry points loaded when they are looked at; ``take``
     makes what an entry point is one of these things or raises a ``ValueError``.
@@ -47,7 +47,7 @@ class Registry(MutableMapping[str, Thing], Generic[Thing]):
         return sum(1 for _ in self)
 
     def name_of(self, fits: Callable[[Thing], bool]) -> str | None:
-        """The name of the first that fits, of all that are loaded: nobody holds another."""
+        """The name of the first that fits, among those that are loaded: no caller can hold another."""
         return next((name for name, thing in self._known.items() if fits(thing)), None)
 
     def _entries(self) -> dict[str, EntryPoint]:
@@ -58,6 +58,6 @@ class Registry(MutableMapping[str, Thing], Generic[Thing]):
     def _loaded(self, entry: EntryPoint) -> Thing:
         try:
             return self._take(entry.load())
-        except Exception as error:  # whatever another package does when it is imported
+        except Exception as error:  # another package may raise any error when it is imported
             why = " ".join(f"{type(error).__name__}: {error}".split())
             raise ValueError(f"{entry.name!r} of {self._group} cannot be loaded from {entry.value}: {why}") from error

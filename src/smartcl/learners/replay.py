@@ -1,4 +1,4 @@
-"""Plain replay: a memory, a policy that says who stays, and nothing else. Samples are stored whole unless said."""
+"""Plain replay: a memory and a policy that chooses the samples that stay. Samples are stored whole unless said."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""A learner that does not take every label at its word.
+"""Learner that doubts labels, by as much as it finds contradicted.
 
-How much it doubts them, it finds out from the stream itself: of each batch it has just learned, a network that resists
+It measures its doubt on the stream: of each batch it has just learned, a network that resists
 memorising still contradicts the samples whose labels do not fit the others. Their running share is small in a clean
 stream and grows with the noise.
 """
@@ -27,7 +27,7 @@ from smartcl.network.arithmetic import rounding
 from smartcl.network.dropout import drop_inputs
 from smartcl.network.inputs import Prepared, take_inputs
 from smartcl.saving.saved import Saved
-from smartcl.selection.fair_reservoir import ENSURED
+from smartcl.selection.fair_shares import ENSURED
 
 #: The share of contradicted labels from which doubt is complete.
 FULL_DOUBT = 0.02
@@ -35,7 +35,7 @@ FULL_DOUBT = 0.02
 DOUBT_SAMPLES = 500
 #: The doubt up to which products may be rounded.
 MAY_ROUND = 0.5
-#: A batch is replayed with so many stored samples, drawn anew for each: it costs the same however large the memory is.
+#: Stored samples replayed with a batch, drawn anew for each: the cost does not grow with the memory.
 ROTATION = 600
 
 
@@ -141,7 +141,7 @@ class Sceptic(Learner):
 
     @torch.no_grad()
     def lessons(self, rows: Prepared, y: torch.Tensor) -> torch.Tensor:
-        """The averaged network's probabilities where it is sure of the label, if anyone listens to them."""
+        """The averaged network's probabilities where it is sure of the label; None where they have no weight."""
         if not self.pull:
             return torch.zeros(len(rows), self.spec.n_classes)
         return lessons(self.model.predictor(rows).softmax(dim=1), y)
@@ -183,7 +183,9 @@ class Sceptic(Learner):
         """How much each class counts against each sample, the new ones first, and the log-probabilities then."""
         among = None if self.standing is None else F.pad(self.standing, (0, 0, 0, len(logits) - len(self.standing)))
         shifted = logits if among is None else logits + among
-        if self.overstated is not None:  # some class is rare: no sample is taken for one as if all were as frequent
+        if (
+            self.overstated is not None
+        ):  # some class is rare: without this its samples would be predicted as if all classes were equally frequent
             replayed = torch.arange(len(logits)) >= n_new
             excess = replayed[:, None] * self.overstated
             shifted, among = shifted + excess, excess + self.counts.log_rate + (0.0 if among is None else among)

@@ -1,4 +1,4 @@
-"""How much memory a network takes, so that one too large for the machine is refused before it is made."""
+"""Bytes of a network before it is made, so that one too large is refused, and bytes of a whole learner by part."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from smartcl.data.spec import InputSpec
+from smartcl.memory.budget import format_bytes
 from smartcl.network.mlp import ROW_TABLE_WEIGHTS
 
 #: What is held of every weight: the weight, Adam's two moments, the average, and a copy to go back to.
 COPIES = 5
 WEIGHT_NBYTES = 4
-#: A row table has rows for the features seen; so many, it is taken, will be seen.
+#: A row table has rows for the features seen; this is the assumed number of them.
 TABLE_ROWS = 10_000
 
 
@@ -45,3 +46,21 @@ def machine_nbytes() -> int | None:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, OSError, ValueError):
         return None
+
+
+class StateSize(dict[str, int]):
+    """Bytes by the name of a part: the memory, and what stands beside it.
+
+    >>> size = StateSize({"memory": 1000, "ridge": 3000, "neighbours": 0})
+    >>> size, size.total
+    (4 kB: memory 1 kB, ridge 3 kB, 4000)
+    """
+
+    @property
+    def total(self) -> int:
+        """The bytes of all parts together."""
+        return sum(self.values())
+
+    def __repr__(self) -> str:
+        parts = ", ".join(f"{name} {format_bytes(size)}" for name, size in self.items() if size)
+        return f"{format_bytes(self.total)}: {parts}"

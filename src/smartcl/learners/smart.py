@@ -13,7 +13,7 @@ from smartcl.learners.sceptic import Sceptic
 from smartcl.regularizers.group_lasso import GroupLasso
 from smartcl.regularizers.ncc import NCC
 from smartcl.regularizers.regularizer import Regularizer
-from smartcl.selection.fair_reservoir import FairReservoir
+from smartcl.selection.fair_shares import FairReservoir
 from smartcl.selection.gss_greedy import GSSGreedy
 from smartcl.selection.trusted import Trusted
 
@@ -29,7 +29,7 @@ def smart(spec: InputSpec, memory: str | int, settings: SmartSettings, seed: int
 
 
 def smart_quick(spec: InputSpec, memory: str | int, settings: QuickSettings, seed: int = 0) -> Learner:
-    """``smart`` with fewer steps on a smaller network: several times as fast, and a little less right."""
+    """``smart`` with fewer steps on a smaller network: several times as fast, and a little less accurate."""
     return smart(spec, memory, settings, seed)
 
 

@@ -23,7 +23,7 @@ from smartcl.network.row_table.table import RowTable
 
 
 class Undo(NamedTuple):
-    """How things were when a call began; ``journals`` are the row tables' own, once they take notes."""
+    """The state when a call began; ``journals`` are the row tables' own, once they take notes."""
 
     before: Transactional
     journals: tuple[Journal, ...]
@@ -111,7 +111,7 @@ class Transactional:
 
     @contextmanager
     def _reading(self) -> Iterator[None]:
-        """Models are copied before they are moved, row tables are not: who reads one keeps others from changing it."""
+        """Models are copied before they are moved, row tables are not: reading one blocks changes to it."""
         with ExitStack() as locks:
             for table in self._tables:
                 locks.enter_context(table.lock)
@@ -120,7 +120,7 @@ class Transactional:
     def _as_it_is(self, to_read: bool = False) -> Self:
         """What is here now, out of reach of what is done next. One copy of a dict: no other thread comes between.
 
-        Who only reads draws nothing, and needs no generator of its own.
+        Reading draws nothing and needs no generator of its own.
         """
         view: Self = object.__new__(type(self))
         vars(view).update(vars(self))

@@ -18,7 +18,7 @@ from smartcl.memory.row_code import RowCode
 from smartcl.memory.schema import Bytes, Schema
 from smartcl.saving.saved import Saved
 
-#: The format of a row that is in code; the others are those of ``row_formats``.
+#: The format of a row that is in code; the others are those of ``row_bytes``.
 IN_CODE = 255
 
 # The number of bytes, and of rows, that are read and written anew at a time.

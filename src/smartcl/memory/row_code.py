@@ -14,13 +14,35 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from smartcl.data.batch import Bools, Ints
-from smartcl.memory.code_bits import PADDING, get_bits, placed, set_bits, step_table, walk
 from smartcl.memory.column_order import AS_THEY_ARE, ColumnOrder
 from smartcl.memory.levels import Levels
 from smartcl.memory.nonzeros import Nonzeros, spans
-from smartcl.memory.phrases import MOST_PHRASES, Pairs, Symbols, apply_pairs, learn_pairs, spelled
-from smartcl.memory.prefix_code import code_lengths, codes_of, is_complete
-from smartcl.memory.row_text import END, Meaning, fits_runs, long_runs, meaning, n_run_symbols, write_text
+from smartcl.memory.prefix_code import (
+    PADDING,
+    code_lengths,
+    codes_of,
+    get_bits,
+    is_complete,
+    placed,
+    set_bits,
+    step_table,
+    walk,
+)
+from smartcl.memory.row_text import (
+    END,
+    MOST_PHRASES,
+    Meaning,
+    Pairs,
+    Symbols,
+    apply_pairs,
+    fits_runs,
+    learn_pairs,
+    long_runs,
+    meaning,
+    n_run_symbols,
+    spelled,
+    write_text,
+)
 from smartcl.memory.schema import Bytes
 from smartcl.saving.saved import Saved
 

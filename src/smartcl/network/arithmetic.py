@@ -5,7 +5,8 @@ Weights, moments and losses stay in single precision; rounded are the two factor
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from functools import cache
 
 import torch
@@ -44,3 +45,27 @@ def multiplies_short_numbers() -> bool:
     """Whether this processor has instructions for bfloat16; False where torch is too old to know."""
     known: dict[str, bool] = getattr(torch.cpu, "get_capabilities", dict)()
     return any(known.get(name, False) for name in MADE_FOR_IT)
+
+
+@contextmanager
+def flushed_denormals() -> Iterator[None]:
+    """Inside, this thread takes denormal numbers for zero; afterwards it does as before.
+
+    The moments of a weight whose gradient stays zero decay for ever, and without this they would end, and stay, among
+    the denormals.
+
+    >>> with flushed_denormals():
+    ...     float(torch.tensor([1e-20]) * 1e-20)
+    0.0
+    """
+    before = is_flushing()
+    torch.set_flush_denormal(True)
+    try:
+        yield
+    finally:
+        torch.set_flush_denormal(before)
+
+
+def is_flushing() -> bool:
+    """Whether this thread takes denormal numbers for zero now."""
+    return not bool(torch.tensor([1e-20]).mul_(1e-20))

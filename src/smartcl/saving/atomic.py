@@ -64,7 +64,7 @@ PROBE_NBYTES = 1 << 16
 
 
 def check_writable(folder: Path) -> None:
-    """Prove that files can be written into the folder, which need not be there yet; nothing of the proof stays."""
+    """Check by a trial that files can be written into the folder, which need not exist; the trial leaves no file."""
     made: list[Path] = []
     probe = folder / f".probe-{os.getpid()}.tmp"
     try:
@@ -84,7 +84,7 @@ def check_writable(folder: Path) -> None:
 
 
 def check_file(path: Path) -> None:
-    """Prove that a file can be written under this name, in a folder that is there."""
+    """Check by a trial that a file can be written under this name, in a folder that exists."""
     folder = path.absolute().parent
     if path_of(path, "a file to write").is_dir():
         raise ValueError(f"{path} is a folder, and a file is to be written there")

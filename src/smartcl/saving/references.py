@@ -19,7 +19,7 @@ from typing import Any
 #: What may be imported while a folder is loaded; None: the user names the code, and nothing is held back.
 _TRUSTED: ContextVar[tuple[str, ...] | None] = ContextVar("trusted", default=None)
 
-#: What the name of some code looks like.
+#: The form of a name of code, ``package.module:name``.
 NAME = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
 
 
@@ -118,7 +118,7 @@ def saved_code(name: str, value: Any) -> Any:
 
 
 def import_reference(text: str) -> Any:
-    """What has this name, imported; a ``ValueError`` says why it cannot be had.
+    """The object of this name, imported, or a ``ValueError`` that says why it cannot be.
 
     >>> import_reference("math:tau")
     6.283185307179586
@@ -136,7 +136,7 @@ def import_reference(text: str) -> Any:
 
 
 def _check_homes(text: str, path: Sequence[Any]) -> None:
-    """A trusted module vouches for what is defined in it, not for what it has imported, such as ``os.system``."""
+    """Trust in a module covers what is defined in it, not what it imports, such as ``os.system``."""
     trusted = _TRUSTED.get()
     if trusted is None or text in trusted:
         return

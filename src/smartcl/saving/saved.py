@@ -1,7 +1,7 @@
-"""Reading a saved state that may be damaged: whatever is taken out of it is checked on the way.
+"""Reading of a saved state that may be damaged: every value taken out of it is checked.
 
-A file's checksum tells that it is what was written, not that a learner wrote it. A state that is loaded must be one
-that could have been saved: what a learner finds out only later, it finds out too late.
+A file's checksum tells that it is what was written, not that a learner wrote it. So a loaded state is checked to be one
+that could have been saved, before a learner uses it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class StateError(ValueError):
 
 
 class Saved:
-    """One part of a saved state, and where in it: every look says what it must find there.
+    """One part of a saved state and its path in it; each method names the type and range that it expects.
 
     >>> saved = Saved({"width": 3, "model": {"bias": torch.zeros(2)}})
     >>> saved.whole("width", low=1, high=10)
@@ -92,7 +92,7 @@ class Saved:
         return self.items(name) if self.has(name) else None
 
     def counts(self, name: str, least: int, most: int) -> tuple[int, ...]:
-        """Between so many and so many whole numbers, none of them negative."""
+        """Whole numbers from 0 on; their count lies in the given range."""
         found = self.items(name)
         if not least <= len(found) <= most or not all(type(each) is int and each >= 0 for each in found):
             self.refuse(name, f"must be {least} to {most} whole numbers of 0 or more")
@@ -114,13 +114,15 @@ class Saved:
             self.refuse(name, "must be finite: it contains NaN or infinity")
         return found
 
-    def tensors(self, name: str, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, torch.Tensor]:
+    def tensors(
+        self, name: str, shapes: Mapping[str, tuple[int, ...]], dtype: torch.dtype = torch.float32
+    ) -> dict[str, torch.Tensor]:
         """A part that holds one tensor of finite numbers for each of these names, of this shape, and no others."""
         found = self.part(name)
         stranger = next((key for key in found._state if key not in shapes), None)
         if stranger is not None:
             self.refuse(name, f"has {shortened(stranger)}, which is not one of {', '.join(shapes)}")
-        return {key: found.tensor(key, shape) for key, shape in shapes.items()}
+        return {key: found.tensor(key, shape, dtype) for key, shape in shapes.items()}
 
     def array(self, name: str, shape: Shape, *dtypes: str) -> NDArray[Any]:
         """An array of finite numbers in one of these dtypes."""

@@ -25,9 +25,8 @@ from smartcl.columns.records import Records
 from smartcl.columns.row_encoder import Odd, Parsed, RowEncoder
 from smartcl.columns.values import name_of
 from smartcl.estimator import SmartClassifier
-from smartcl.files.ages import Ages
 from smartcl.files.blocks import NO_LABEL, Mark, Step, first_rows, steps
-from smartcl.files.progress import Progress
+from smartcl.files.progress import Ages, Progress
 from smartcl.files.sources import Source, source_of
 from smartcl.files.table_model import PREDICT_ROWS, Answered, TableModel
 from smartcl.saving.persistence import only_trainer, write_file
@@ -205,6 +204,17 @@ class Fleet:
             fleet._crews[0].put(key, TableModel.load(own / "keys" / folder_name(key), trust))
         return fleet
 
+    def forget(self, ids: Sequence[str], retrain_from_memory: bool = False) -> int:
+        """Forget samples by their ids, in the base and in each model that began from it; how many there were in all.
+
+        The next ``save`` leaves nothing of the state before.
+        """
+        models = [self.base, *map(self.model, self.keys)]
+        count = sum(model.forget(list(ids), retrain_from_memory) for model in models)
+        if retrain_from_memory:
+            self._classes = list(dict.fromkeys(name for model in models for name in model.classes))
+        return count
+
     def close(self) -> None:
         """End the actors, if there are any."""
         if self._ray is not None:
@@ -312,7 +322,7 @@ def train_fleet(
     memory
         The size of the memory of each model. Beside it a model of a table takes about 5 MB.
     most_keys
-        At most so many values get a model; the rows of later ones are learned by the base.
+        The number of values that get a model at most; the rows of later ones are learned by the base.
     base_rows
         The rows that the base learns first, whatever their key: new keys begin from it.
     out
@@ -382,6 +392,20 @@ def folder_name(key: str) -> str:
     """
     name = quote(key, safe="").replace(".", "%2E")
     return name if len(name) <= 100 else f"{name[:80]}-{crc32(key.encode()):08x}"
+
+
+def is_fleet(folder: Path) -> bool:
+    """Whether a folder holds a fleet."""
+    return (folder / PAGE).is_file()
+
+
+def forget_in_fleet(folder: Path, ids: Sequence[str], retrain: bool, trust: Sequence[str] = ()) -> dict[str, Any]:
+    """Forget samples of all models of a saved fleet; no file holds them any more."""
+    fleet = Fleet.load(folder, trust)
+    forgotten = fleet.forget(ids, retrain)
+    fleet.save(folder)
+    held = sum(len(model.classifier.memory_) for model in (fleet.base, *map(fleet.model, fleet.keys)))
+    return {"asked": len(ids), "forgotten": forgotten, "held": held}
 
 
 def _page(folder: Path) -> Saved:

@@ -139,7 +139,7 @@ def serve_tasks(pipe: Connection) -> None:
 
 
 def _end_with_parent() -> None:
-    """Where the process that began this one is killed, nobody waits for its work: another may begin it again."""
+    """End this process if the one that began it was killed: another may do its work again."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()

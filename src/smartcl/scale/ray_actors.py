@@ -50,14 +50,14 @@ class RayActors:
 def begin_ray(count: int, address: str | None) -> tuple[Any, bool]:
     """Ray, and whether it was begun here: where this process is connected already, that connection is used.
 
-    Otherwise it is the cluster at the address, or one of this machine's own for so many actors.
+    Otherwise it is the cluster at the address, or one of this machine's own with room for ``count`` actors.
     """
     ray = extra("ray", "ray")
     if ray.is_initialized():
         return ray, False
     settings = {**QUIET, "runtime_env": {"py_modules": [str(Path(smartcl.__file__).parent)]}}
     if address is None:
-        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # what runs on one's own machine tells nobody
+        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # no statistics leave the machine
         settings |= {"num_cpus": count, "include_dashboard": False}
     ray.init(address=address or "local", **settings)
     return ray, True

@@ -1,4 +1,4 @@
-"""What one worker does in a round: go on from the base with its own files, save as it goes, stop after so many rows.
+"""Work of one worker in a round: it goes on from the base with its own files, saves, and stops after a number of rows.
 
 A worker that died begins again from its last checkpoint of the round. What it learns depends on the base, its files and
 the seed, and not on how often it died.

@@ -1,4 +1,4 @@
-"""Training by several workers: each learns files of its own from a common base; every so often they become the next.
+"""Training by several workers: each learns files of its own from a common base, and after each round they are merged.
 
 A round begins from a base that all know. Its workers send back what they keep, memories and sums, and never rows. What
 a round was begun with stays on disk until the next one is, so that an interrupt or a crash at any moment loses nothing,
@@ -142,7 +142,7 @@ def train_shards(
     address
         The Ray cluster; without one, Ray is begun on this machine.
     merge_rows
-        After so many rows of each worker, their memories and sums become the base that all go on from.
+        Rows of each worker after which their memories and sums become the base that all go on from.
     out
         The folder of the model; ``resume`` goes on with a training in it, ``replace`` replaces the model in it.
     resume, replace
@@ -201,6 +201,14 @@ def train_shards(
             (folder / PLAN).unlink()
             shutil.rmtree(folder / PARTS, ignore_errors=True)
         return model
+
+
+def check_finished(folder: Path) -> None:
+    """Refuse a folder in which several workers have not come to their end: folders inside it hold rows too."""
+    if (folder / PLAN).is_file():
+        raise ValueError(
+            f"{folder} holds the training of several workers that has not ended: end it with --resume first"
+        )
 
 
 def begun(source: FileSource, told: Told, classifier: SmartClassifier, schema: ColumnSchema | None) -> TableModel:

@@ -10,8 +10,7 @@ from typing import TypeVar
 
 from smartcl.columns.row_encoder import Odd, RowEncoder
 from smartcl.estimator import SmartClassifier
-from smartcl.files.ages import Ages
-from smartcl.files.progress import MOST_STRANGERS, Progress
+from smartcl.files.progress import MOST_STRANGERS, Ages, Progress
 from smartcl.files.table_model import TableModel, load
 from smartcl.scale.merging import merge_classifiers, subtract_classifier
 
@@ -49,8 +48,8 @@ def merge(
         Whether the models are of one period after the other: then the newest samples are those of the last. By default
         they are those of all, as if their rows had come in turns.
     steps
-        At most so many stored samples are then learned by a network among the members, if there is one that has not
-        learned as many rows as all; by default, each stored sample once.
+        Stored samples that a network among the members then learns at most, if it has not learned as many rows as
+        all; by default, each stored sample once.
     trust
         The modules that may be imported for code of your own that folders name.
 
@@ -146,7 +145,7 @@ def _encoder(classifier: SmartClassifier) -> RowEncoder:
 
 
 def _added(parts: Sequence[Progress], less: Progress | None, times: int) -> Progress:
-    """The counts of all parts, without those of ``less``, so many times."""
+    """The counts of all parts, less ``times`` those of ``less``."""
 
     def added(name: str) -> int:
         total: int = sum(getattr(part, name) for part in parts) - times * (getattr(less, name) if less else 0)

@@ -6,7 +6,7 @@ import numpy as np
 
 from smartcl.data.batch import Bools, Ints
 from smartcl.memory.pool import DORMANT, HELD_OUT, Pool, Selection, SelectorScores, roles_in
-from smartcl.selection.fair_reservoir import fair_fit
+from smartcl.selection.fair_shares import fair_fit
 from smartcl.selection.reservoir import drawn_keys
 from smartcl.selection.trusted import EXAMINED, contradicted, trade_places
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from smartcl.data.batch import Bools, Ints
 from smartcl.memory.pool import DORMANT, HELD_OUT, Pool, Selection, SelectorScores, roles_in, sorted_by
-from smartcl.selection.fair_reservoir import fair_fit
+from smartcl.selection.fair_shares import fair_fit
 from smartcl.selection.reservoir import drawn_keys
 
 #: Stored samples looked at after each batch: the whole of a small memory, a random part of a large one.

@@ -1,4 +1,4 @@
-"""What is told of a served model: for ``/model``, ``/doubts``, the page and its events."""
+"""Description of a served model: for ``/model``, ``/doubts``, the page and its events."""
 
 from __future__ import annotations
 

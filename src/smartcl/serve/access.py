@@ -1,4 +1,4 @@
-"""Who may ask: a bearer token, compared in constant time, or only this machine, under its own names."""
+"""Access control: a bearer token, compared in constant time, or only this machine, under its own names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the API takes and gives, for OpenAPI: schemas with examples. Requests are checked in ``bodies.py``."""
+"""OpenAPI schemas of what the API takes and gives, with examples. Requests are checked in ``bodies.py``."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ from smartcl.serve.served_models import Models
 T = TypeVar("T")
 
 JSON, LINES = "application/json", ("application/x-ndjson", "application/jsonl", "application/jsonlines")
-#: Bodies up to so many bytes, and rows up to so many, are done at once; larger ones by a thread: a millisecond or two.
+#: Bytes of a body, and rows, up to which a request is answered at once, in a millisecond or two; beyond, by a thread.
 SMALL_BYTES, SMALL_ROWS = 1 << 15, 32
 #: Rows that are predicted together, of as many requests as have come meanwhile.
 TOGETHER = 128

@@ -1,4 +1,4 @@
-"""What a service takes: sizes of requests, of queues and of what waits, each with its unit and its reason."""
+"""Limits of a service: sizes of requests, of queues and of what waits, each with its unit and its reason."""
 
 from __future__ import annotations
 

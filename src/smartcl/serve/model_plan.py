@@ -1,4 +1,4 @@
-"""What a service begins with where no model is saved yet: settings, and columns, given or seen in the first rows."""
+"""Plan of a model where none is saved yet: settings, and columns, given or seen in the first rows."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ import json
 from array import array
 from collections import OrderedDict
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from typing import Any
 
@@ -70,8 +70,12 @@ class PendingLabels:
 
     def add(self, known: str, predicted: Predicted) -> None:
         """Let a row wait; one with this id that waits already is replaced."""
-        self.take(known)
-        text = predicted.as_text()
+        self.add_text(known, predicted.time, predicted.as_text())
+
+    def add_text(self, known: str, at: float, text: bytes) -> None:
+        """The same of a row that was predicted at this time, as ``Predicted.as_text`` wrote it."""
+        if known in self._rows:
+            self._drop(known)
         needed = _cost(known, text)
         if needed > self.budget:
             self.crowded_out += 1
@@ -79,7 +83,7 @@ class PendingLabels:
         while self.nbytes + needed > self.budget:
             self._drop(next(iter(self._rows)))
             self.crowded_out += 1
-        self._rows[known] = predicted.time, text
+        self._rows[known] = at, text
         self.nbytes += needed
 
     def get(self, known: str) -> Predicted | None:
@@ -106,6 +110,23 @@ class PendingLabels:
         for known in gone:
             self._drop(known)
         return len(gone)
+
+    def answer_only(self, classes: Collection[str]) -> None:
+        """Leave out of what was answered to waiting rows all classes but these."""
+        for known in list(self._rows):
+            predicted = self.get(known)
+            assert predicted is not None
+            left = {name: share for name, share in predicted.probabilities.items() if name in classes}
+            if len(left) == len(predicted.probabilities):
+                continue
+            total = sum(left.values())
+            if not total:
+                self._drop(known)
+                continue
+            shares = {name: share / total for name, share in left.items()}
+            text = replace(predicted, label=max(shares, key=shares.__getitem__), probabilities=shares).as_text()
+            self.nbytes += len(text) - len(self._rows[known][1])
+            self._rows[known] = predicted.time, text
 
     def expire(self, now: float) -> None:
         """Drop the rows whose time is over."""
@@ -183,7 +204,7 @@ class KnownIds:
             self._add(row.tobytes())
 
     def _start(self, room: int) -> None:
-        """Nothing is known, and there is room for so many, a power of two; slots hold a place in the ring plus one."""
+        """Start empty, with ``room`` slots, a power of two; a slot holds a place in the ring plus one."""
         self._room, self._first, self._count = room, 0, 0
         self._digests, self._slots = bytearray(DIGEST_BYTES * room), array("i", bytes(8 * room))
 

@@ -1,4 +1,4 @@
-"""What a service says when it does not do what it was asked: a status of HTTP and one sentence."""
+"""Refusals of a service: a status of HTTP and one sentence."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ class EntryKind(IntEnum):
     ROWS = 1
     #: A row was predicted and waits for its label.
     PREDICTED = 2
-    #: The next so many accepted rows were learned together.
+    #: This number of accepted rows, the next ones, were learned together.
     STEP = 3
     #: The columns were recognised.
     BEGUN = 4
@@ -149,7 +149,7 @@ class RowJournal:
     def sync(self) -> None:
         """Write and sync all that waits. If the disk does not take it, who waits for it is told, and nothing is left.
 
-        Entries that nobody waits for stay and are tried again.
+        Entries without a waiting request stay and are tried again.
         """
         with self.sync_lock:
             with self._append_lock:

@@ -12,6 +12,7 @@ from types import FrameType
 import uvicorn
 
 from smartcl.serve.access import AccessGuard
+from smartcl.serve.free_memory import keep_apart
 from smartcl.serve.http_api import service_app
 from smartcl.serve.served_models import Models
 
@@ -64,6 +65,7 @@ def configured(app: AccessGuard, host: str, port: int, log_level: str) -> uvicor
 def run_service(models: Models, host: str, port: int, token: str | None, log_level: str = "warning") -> None:
     """Serve until SIGTERM or ctrl-C; then learn what waits, save, and return."""
     sys.setswitchinterval(SWITCH_SECONDS)
+    keep_apart()
     logging.basicConfig(level=log_level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     app = service_app(models)
     Server(configured(AccessGuard(app, token), host, port, log_level)).run()

@@ -203,6 +203,7 @@ class ServedModel:
             if waits or (request is not None and request in self.known):
                 self.counts.repeated += len(items)
                 return Accepted(0, len(items), [], waits)
+            self.pending.expire(time.time())
             taken, repeated, unknown = self._sorted_out(items, rows, waits)
             if taken or request is not None:
                 waits.append(self._write(request, taken, [texts[place] for place, *_ in taken]))
@@ -325,6 +326,8 @@ class ServedModel:
             self._newest_rows.clear()
             if retrain:
                 self.answered = AnswerScores()
+                self.pending.answer_only(self.model.classes)
+                self._labels = set(self.model.classes)
         self._show()
         self.versions.drop_after(-1)
         self.save(only=True)
@@ -333,7 +336,7 @@ class ServedModel:
         return count
 
     def close(self, save: bool = True) -> None:
-        """Learn what waits, save, and let go of the folder. Called when nobody learns any more."""
+        """Learn what waits, save, and let go of the folder. Called when no thread learns any more."""
         if self._closed.is_set():
             return
         self._closed.set()
@@ -364,6 +367,8 @@ class ServedModel:
             companions = self.model.classifier._companions
             if PART in companions:
                 place = self._load(Saved(companions, "state.companions").part(PART))
+            elif self.model.progress.rows:  # as it was trained: it can be gone back to
+                self.versions.keep(self.folder, self.model.progress.rows)
             self._labels = set(self.model.classes)
         self.pace = Pace(0)
         self.journal = RowJournal.opened(self.folder / FOLDER / "journal", place.applied + 1)
@@ -524,19 +529,21 @@ class ServedModel:
                 self.answered.count(label, probabilities, {"row": row, "id": known, "version": version})
 
     def _let_wait(self, items: Sequence[Item], answers: Answers) -> None:
-        now, entries = time.time(), list[tuple[str, str]]()
+        now, entries = time.time(), list[tuple[str, bytes]]()
+        for place, item in enumerate(items):
+            if item.id is not None and item.row is not None:
+                predicted = Predicted(item.row, answers.best(place), answers.of(place), answers.version, now)
+                entries.append((item.id, predicted.as_text()))
+        text = json.dumps([(known, predicted.decode()) for known, predicted in entries]).encode()
         with self._lock:
             self.pending.expire(now)
-            for place, item in enumerate(items):
-                if item.id is not None and item.row is not None:
-                    predicted = Predicted(item.row, answers.best(place), answers.of(place), answers.version, now)
-                    entries.append((item.id, predicted.as_text().decode()))
-                    self.pending.add(item.id, predicted)
-            self.journal.append(EntryKind.PREDICTED, json.dumps(entries).encode())
+            for known, each in entries:
+                self.pending.add_text(known, now, each)
+            self.journal.append(EntryKind.PREDICTED, text)
         self._wake(self)
 
     def _take(self, count: int) -> list[tuple[Mapping[str, Any], str]]:
-        """The next so many rows of the queue."""
+        """The next rows of the queue, at most ``count``."""
         rows: list[tuple[Mapping[str, Any], str]] = []
         with self._lock:
             while len(rows) < count and self._queue:
@@ -553,6 +560,7 @@ class ServedModel:
         """Learn rows together; what cannot be learned is counted, and the model stays as it was."""
         model = self.model
         assert model is not None
+        waiting = model.waiting
         try:
             self._compare(rows)
             first = model.progress.rows
@@ -562,6 +570,7 @@ class ServedModel:
             log.exception("rows could not be learned")
             self.counts.failed += len(rows)
             self.troubles["learning"] = f"{len(rows)} rows could not be learned: {_told(error)}"
+            model.waiting = waiting  # or they would be tried again with each of the next rows, and fail those too
             return
         self._unsaved += len(rows)
         self.counts.learned += len(rows)
@@ -606,8 +615,10 @@ class ServedModel:
 
     def _back(self, loaded: TableModel) -> None:
         self.model = loaded
-        saved = Saved(loaded.classifier._companions, "state.companions").part(PART)
-        self.known.load_state_dict(saved.part("known"))
+        companions = loaded.classifier._companions
+        self.known = KnownIds(self.limits.known_ids)
+        if PART in companions:
+            self.known.load_state_dict(Saved(companions, "state.companions").part(PART).part("known"))
         self.mistakes.clear()
         if self.shadow is not None:
             self._serve_as_it_is()

@@ -162,7 +162,7 @@ class Models:
                     self._make_room(0)
 
     def _make_room(self, more: int) -> None:
-        """Close the least used models until the others leave room for so many more like them."""
+        """Close the least used models until the others leave room for ``more`` models of their size."""
         with self._lock:
             idle = sorted((each.used_at, key) for key, each in self._open.items() if not each.users and key is not None)
             sizes = {key: each.model.nbytes for key, each in self._open.items()}

@@ -24,7 +24,7 @@ from smartcl.learners.recipe import Recipe
 from smartcl.memory.schematic_memory import SchematicMemory
 from smartcl.network.inputs import prepare
 from smartcl.saving.saved import Saved
-from smartcl.selection.fair_reservoir import FairReservoir
+from smartcl.selection.fair_shares import FairReservoir
 from smartcl.selection.recent_and_past import RecentAndPast
 
 NARROW, BROAD = InputSpec(n_features=4, n_classes=2), InputSpec(n_features=WIDE, n_classes=2)

@@ -199,7 +199,7 @@ def test_after_a_jump_the_short_memories_begin_anew():
     known = taught(x, y)
     jumped = known.after_jump()
     np.testing.assert_array_equal(jumped.sums[0].second, known.sums[0].second)
-    assert [sums.rows for sums in jumped.sums[1:]] == [0.0, 0.0]
+    assert all(sums.rows == 0.0 for sums in jumped.sums[1:])
 
 
 def test_restarted_it_knows_these_samples_and_no_others():
@@ -247,6 +247,8 @@ def test_a_saved_state_reads_back_bit_for_bit_and_damage_is_refused(wide):
 
 
 def test_the_values_of_wide_rows_have_experts_of_their_own_and_those_of_narrow_rows_have_none():
-    for n_features, experts in ((10, 4), (300, 7)):
-        spec = InputSpec(n_features=n_features, n_classes=2)
-        assert len(Ridge.of(spec, first_map(spec, 0)).experts) == experts
+    narrow, wide = (InputSpec(n_features=columns, n_classes=2) for columns in (10, 300))
+    features = [f"{rate:g}, features" for rate in FORGETTING]
+    assert Ridge.of(narrow, first_map(narrow, 0)).experts == [*features, "snapshot"]
+    both = [f"{rate:g}, {what}" for rate in FORGETTING for what in ("linear", "features")]
+    assert Ridge.of(wide, first_map(wide, 0)).experts == [*both, "snapshot"]

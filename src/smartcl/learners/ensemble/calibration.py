@@ -42,7 +42,7 @@ class Calibration:
         return Calibration(*(np.concatenate(pair)[-LONG_ROWS:] for pair in zip(olds, news, strict=True)))
 
     def weaker(self, share: float) -> Calibration:
-        """As if each answer counted so much less."""
+        """The same with each answer's weight times ``share``."""
         return Calibration(self.sure, self.right, share * self.weight)
 
     @classmethod

@@ -59,7 +59,7 @@ class CombinedEnsemble:
     weight_unit: float
     keeps_ids: bool
     one_base: bool
-    #: At most so many stored samples are learned by steps; None: all.
+    #: Stored samples that are learned by steps at most; None: all.
     steps: int | None
     #: Whether it is not known of each stored sample that the sums hold it.
     unsure: bool

@@ -47,7 +47,7 @@ from smartcl.learners.ensemble.settings import (
     WIDE,
 )
 from smartcl.learners.ensemble.standing import Standing, Standings, Stopwatch
-from smartcl.learners.ensemble.weighting import Answered
+from smartcl.learners.ensemble.weighting import Answered, Weights
 from smartcl.learners.model import Model
 from smartcl.learners.stream_learner import SaidBefore, StreamLearner
 from smartcl.learners.weights import class_weights
@@ -55,7 +55,7 @@ from smartcl.memory import SampleStore
 from smartcl.memory.export import as_held, stored_rows
 from smartcl.memory.pool import DORMANT, HELD_OUT, REPLAYED, Offer
 from smartcl.memory.schematic_memory import ExtraColumns, Observation, SchematicMemory
-from smartcl.network.denormals import flushed_denormals
+from smartcl.network.arithmetic import flushed_denormals
 from smartcl.network.inputs import Prepared
 from smartcl.saving.saved import Saved
 from smartcl.selection.recent_and_past import RecentAndPast
@@ -256,11 +256,15 @@ class Ensemble(StreamLearner):
         self.begin_batch()
         self.memory.keep_free(nbytes)
         if self.memory.store.nbytes > self.memory.limit:
-            offer = Offer(recent=recent_share(self.evidence.coverage))
-            seen = self.memory.select(self.memory.store, None, self.rng, offer)
-            self.summed = self.summed.after(seen.kept)
-            self.newest = Newest.of(self.memory.store, self._reader)
+            self.make_room()
         self.finish_batch()
+
+    def make_room(self) -> Observation:
+        offer = Offer(recent=recent_share(self.evidence.coverage))
+        seen = self.memory.select(self.memory.store, None, self.rng, offer)
+        self.summed = self.summed.after(seen.kept)
+        self.newest = Newest.of(self.memory.store, self._reader)
+        return seen
 
     @property
     def waiting(self) -> int:
@@ -286,7 +290,10 @@ class Ensemble(StreamLearner):
         if len(asked):
             held = self.stored(self.rng.permutation(asked)[:LOOK_ROWS])
             other = self._wide and self._overlap(RECENT_ROWS).share < SAME_INPUTS
-            self.evidence = self.evidence.looked_back(self._answered(held), other)
+            said = self._answered(self._as_later(held))
+            self.evidence = self.evidence.looked_back(said, other)
+            if self.spec.momentary:
+                self.evidence = self.evidence.asked_of_later(said)
 
     def overlap_since_jump(self) -> Overlap:
         """How much the inputs since the last jump of the errors are those of before.
@@ -313,11 +320,11 @@ class Ensemble(StreamLearner):
 
     # --- answers --------------------------------------------------------------------------------------------------
 
-    def answers(self, rows: View, all_of_them: bool = True) -> Floats:
+    def answers(self, rows: View, weights: Weights | None = None) -> Floats:
         """What every expert says: log-probabilities ``[row, expert, class]``; or zeros of those that count nothing."""
         past, found = self.past(), []
         for member, part in zip(self.parts, self._slices, strict=True):
-            if all_of_them or self.evidence.weights.experts[part].any():
+            if weights is None or weights.experts[part].any():
                 with self.clock.of(member.name):
                     found.append(member.answers(rows, past))
             else:
@@ -332,6 +339,20 @@ class Ensemble(StreamLearner):
 
         The very next one is meant where rows wait that came one by one, and while nothing else is known.
         """
+        later = self._are_later(rows) if self.batches else np.zeros(len(rows), np.bool_)
+        if later.any():
+            found = np.zeros((len(rows), self.spec.n_classes))
+            at = np.flatnonzero(later)
+            weights = self.evidence.later_weights
+            found[at] = weights.pooled(self.answers(rows.taken(at), weights))
+            if len(at) < len(rows):
+                at = np.flatnonzero(~later)
+                found[at] = self._soon(rows.taken(at))
+            return found
+        return self._soon(rows)
+
+    def _soon(self, rows: View) -> Doubles:
+        """Probabilities for rows that come soon after those that were learned."""
         if self.known is not None and self.next_row is not None and (self.one_by_one or not self.batches):
             pooled = self._pooled(rows) if self.next_row.asks_pool else self._undecided(len(rows))
             return self.next_row.probabilities(pooled, rows.values, self.known)
@@ -341,7 +362,24 @@ class Ensemble(StreamLearner):
         """What the pool of all members says, before it is calibrated."""
         if not self.batches:
             return self._undecided(len(rows))
-        return self.evidence.weights.pooled(self.answers(rows, all_of_them=False))
+        weights = self.evidence.weights
+        return weights.pooled(self.answers(rows, weights))
+
+    def _are_later(self, rows: View) -> Bools:
+        """Which rows come so late that nothing is known of the labels before them."""
+        if not self.spec.momentary or not len(self.evidence.later) or not isinstance(rows.x, torch.Tensor):
+            return np.zeros(len(rows), np.bool_)
+        found: Bools = (rows.x[:, list(self.spec.momentary)] == 0).all(dim=1).numpy()
+        return found
+
+    def _as_later(self, samples: Samples) -> Samples:
+        """Samples as if nothing were known of the labels before them."""
+        x = samples.rows.x
+        if not self.spec.momentary or not isinstance(x, torch.Tensor):
+            return samples
+        x = x.clone()
+        x[:, list(self.spec.momentary)] = 0
+        return replace(samples, rows=self.view(x))
 
     def _undecided(self, count: int) -> Doubles:
         """What is said before the first batch is learned: all classes are as likely."""

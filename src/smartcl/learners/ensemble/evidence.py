@@ -1,4 +1,4 @@
-"""What the stream has said of the members: honest answers, the weights they give, calibration, and drift."""
+"""Evidence of the stream on the members: honest answers, the weights they give, calibration, and drift."""
 
 from __future__ import annotations
 
@@ -25,6 +25,9 @@ from smartcl.learners.ensemble.settings import (
 from smartcl.learners.ensemble.weighting import Answered, Weights, newest
 from smartcl.saving.saved import Saved
 
+#: The parts of the evidence that are by class.
+PLACED = ("present", "past", "weights", "later", "later_weights")
+
 
 @dataclass(frozen=True)
 class Roles:
@@ -39,7 +42,8 @@ class Roles:
 class Evidence:
     """Answers to the newest rows before they were learned, and to held-out rows of the past as things are now.
 
-    The past counts where the newest rows say nothing of it: classes that stay away, inputs of another kind.
+    The past counts where the newest rows say nothing of it: classes that stay away, inputs of another kind. It also
+    says how much each member counts for rows that are far from the newest labels (``later``): held-out rows are as far.
     """
 
     present: Answered
@@ -47,6 +51,9 @@ class Evidence:
     weights: Weights
     calibration: Calibration
     drift: DriftWatch
+    #: Answers at the last looks at held-out rows that were made to be far from the newest labels, and their weights.
+    later: Answered
+    later_weights: Weights
     #: 0 when the newest inputs were surely of another kind than the past's, and up to 1 again if later looks deny it.
     familiar: float = 1.0
     #: The share of the past that the newest rows speak for; 1 until there is a past.
@@ -56,8 +63,8 @@ class Evidence:
 
     @classmethod
     def none(cls, experts: int, n_classes: int) -> Evidence:
-        nothing = Answered.none(experts, n_classes)
-        return cls(nothing, nothing, Weights.equal(experts, n_classes), Calibration.none(), DriftWatch())
+        nothing, equal = Answered.none(experts, n_classes), Weights.equal(experts, n_classes)
+        return cls(nothing, nothing, equal, Calibration.none(), DriftWatch(), nothing, equal)
 
     def probabilities(self, logs: Floats) -> Doubles:
         """Of answers ``[row, expert, class]``, weighed and calibrated."""
@@ -102,6 +109,11 @@ class Evidence:
         looked = replace(self, past=replace(past, weight=weight), familiar=familiar, coverage=coverage)
         return replace(looked, weights=looked.weights.refitted(looked.known))
 
+    def asked_of_later(self, past: Answered) -> Evidence:
+        """With answers to held-out rows of which nothing was said of the labels of their time."""
+        later = self.later.and_then(past, 2 * RECENT_ROWS)
+        return replace(self, later=later, later_weights=self.later_weights.refitted(later))
+
     @property
     def stay_away(self) -> Bools:
         """Which classes are missing from the newest rows, or nearly so."""
@@ -119,7 +131,8 @@ class Evidence:
         What the past said of them does not hold any more.
         """
         present = newest(self.present.weaker(AFTER_JUMP), said)
-        return replace(self, present=present, past=self.past.weaker(0.0)).fitted()
+        later = self.later.weaker(AFTER_JUMP)
+        return replace(self, present=present, past=self.past.weaker(0.0), later=later).fitted()
 
     def asked_who_adds(self, members: Mapping[str, slice]) -> Evidence:
         """Would the pool's answers be surely worse without the experts of each of these members?"""
@@ -146,7 +159,7 @@ class Evidence:
 
     def placed(self, at: Ints, n_classes: int) -> Evidence:
         """With its classes at these places among ``n_classes``."""
-        parts = {name: getattr(self, name).placed(at, n_classes) for name in ("present", "past", "weights")}
+        parts = {name: getattr(self, name).placed(at, n_classes) for name in PLACED}
         return replace(self, **parts)
 
     @classmethod
@@ -163,6 +176,8 @@ class Evidence:
             Weights.mean([(share, each.weights) for share, each in known]),
             Calibration.joined([each.calibration for _, each in known]),
             drift,
+            Answered.joined([each.later for _, each in known], 2 * RECENT_ROWS),
+            Weights.mean([(share, each.later_weights) for share, each in known]),
             min(1.0, familiar),
             min(1.0, coverage),
             tuple(sorted({name for _, each in known for name in each.adds})),
@@ -187,14 +202,16 @@ class Evidence:
             present=self.present.widened(n_classes),
             past=self.past.widened(n_classes),
             weights=self.weights.widened(n_classes),
+            later=self.later.widened(n_classes),
+            later_weights=self.later_weights.widened(n_classes),
         )
 
     @property
     def nbytes(self) -> int:
-        return self.present.nbytes + self.past.nbytes + self.calibration.nbytes
+        return self.present.nbytes + self.past.nbytes + self.later.nbytes + self.calibration.nbytes
 
     def state_dict(self) -> dict[str, Any]:
-        parts = {name: getattr(self, name) for name in ("present", "past", "weights", "calibration", "drift")}
+        parts = {name: getattr(self, name) for name in (*PLACED, "calibration", "drift")}
         states = {name: part.state_dict() for name, part in parts.items()}
         return {**states, "familiar": self.familiar, "coverage": self.coverage, "adds": list(self.adds)}
 
@@ -205,6 +222,8 @@ class Evidence:
             self.weights.loaded(saved.part("weights")),
             Calibration.from_state(saved.part("calibration")),
             DriftWatch.from_state(saved.part("drift")),
+            self.later.loaded(saved.part("later")),
+            self.later_weights.loaded(saved.part("later_weights")),
             saved.number("familiar", 0.0, 1.0),
             saved.number("coverage", 0.0, 1.0),
             tuple(str(name) for name in saved.items("adds")),

@@ -1,4 +1,4 @@
-"""What is said of stored samples by models that have not learned them.
+"""Probabilities of stored samples by models that have not learned them.
 
 Ridge regression leaves each sample out in closed form, out of sums of the whole past if there are any; neighbours are
 asked without the sample itself; trees, and logistic regression on sparse rows, are fitted to folds of the memory. The
@@ -104,7 +104,7 @@ def newest_world(role: NDArray[np.uint8]) -> int:
 
 
 def _among(stored: Stored, rng: np.random.Generator) -> Doubles:
-    """The probabilities of samples of one world."""
+    """The probabilities of samples of one concept."""
     if len(np.unique(stored.y)) < 2:
         return np.eye(stored.n_classes)[stored.y]
     logs = np.stack([*_ridge(stored, rng), *_neighbours(stored, rng), *_folds(stored, rng)], axis=1)

@@ -8,13 +8,14 @@ the extended Kalman filter of a logistic model, with one curvature for all class
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from smartcl.data.batch import Ints
 from smartcl.data.spec import InputSpec
 from smartcl.learners.class_places import placed
 from smartcl.learners.ensemble.drift import CHANGED, Change
@@ -102,15 +103,22 @@ class Filter:
 
 @dataclass(frozen=True, eq=False)
 class Logistic:
-    """A filter for each forgetting rate."""
+    """A filter for each forgetting rate. That of the whole past does not go by what tells of the newest labels.
+
+    Much of what the hour tells of a flight, the flights just before it tell as well. With them, less is learned of the
+    hour, and too little is known where the newest labels are not.
+    """
 
     filters: tuple[Filter, ...]
+    #: The columns of the values that tell of the newest labels.
+    momentary: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
     name: str = "logistic"
 
     @classmethod
     def of(cls, spec: InputSpec, features: FeatureMap) -> Self:
         """One that has learned nothing."""
-        return cls(tuple(Filter.empty(features.linear, spec.n_classes) for _ in FORGETTING))
+        filters = tuple(Filter.empty(features.linear, spec.n_classes) for _ in FORGETTING)
+        return cls(filters, features.linear - spec.n_features + np.array(spec.momentary, np.int64))
 
     @property
     def experts(self) -> Sequence[str]:
@@ -131,8 +139,12 @@ class Logistic:
 
     def _with(self, features: Floats, y: NDArray[Any], weight: Floats | None) -> Self:
         values, batches = features[:, : len(self.filters[0].weights)], len(y) / BATCH_ROWS
-        pairs = zip(self.filters, FORGETTING, strict=True)
-        return replace(self, filters=tuple(each.after(values, y, weight, rate**batches) for each, rate in pairs))
+        lasting = values
+        if len(self.momentary):
+            lasting = values.copy()
+            lasting[:, self.momentary] = 0.0
+        rates = zip(self.filters, FORGETTING, (lasting, *[values] * len(self.filters)), strict=False)
+        return replace(self, filters=tuple(each.after(x, y, weight, rate**batches) for each, rate, x in rates))
 
     def restarted(self, samples: Samples, past: Past) -> Self:
         width, n_classes = self.filters[0].weights.shape

@@ -1,4 +1,4 @@
-"""What a member of the ensemble is: it learns samples, answers rows, and says what it keeps.
+"""Protocol of a member of the ensemble: it learns samples, answers rows, and says what it keeps.
 
 Members are values: ``learn`` gives the member that has learned and leaves the old one as it was. None reads another.
 """
@@ -107,7 +107,7 @@ class Joint:
     adds_up: bool
     #: Whether all went on from one beginning.
     one_base: bool
-    #: At most so many stored samples are learned by steps, each once; None: all.
+    #: Stored samples that are learned by steps at most, each once; None: all.
     steps: int | None = None
 
     @property

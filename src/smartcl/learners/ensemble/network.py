@@ -18,7 +18,7 @@ from smartcl.learners.ensemble.settings import BATCH_ROWS, LATER, LONG_ROWS, SET
 from smartcl.learners.learner import Learner
 from smartcl.learners.model import Model
 from smartcl.learners.weights import Labelled
-from smartcl.network.denormals import flushed_denormals
+from smartcl.network.arithmetic import flushed_denormals
 from smartcl.saving.saved import Saved
 
 
@@ -137,7 +137,7 @@ class NetworkMember:
         learner.model = known.learner.model.copy() if averaged else self.learner.model.copy()
         if averaged:
             take_mean(learner.model, [(part.share, part.member.learner.model) for part in awake])
-        learned = known.rows if averaged else 0  # of the rows of all, so many have led to steps, one after the other
+        learned = known.rows if averaged else 0  # this number of all rows has led to steps, one after the other
         lacks = min(len(joint.samples), max(0, joint.past.counts.total - learned))
         past, count = replace(joint.past, adds=True), lacks if joint.steps is None else min(lacks, joint.steps)
         taught, at = replace(self, learner=learner, resting=False), past.rng.permutation(len(joint.samples))[:count]

@@ -1,4 +1,4 @@
-"""How the members of an ensemble stand: what each counts for, how often it is right, and what it costs."""
+"""Standing of the members of an ensemble: the weight of each, how often it is right, and what it costs."""
 
 from __future__ import annotations
 

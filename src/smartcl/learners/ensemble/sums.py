@@ -60,8 +60,8 @@ class Sums:
     forgetting: float
 
     @classmethod
-    def empty(cls, width: int, n_classes: int, forgetting: float) -> Sums:
-        packed = width >= PACKED_FROM
+    def empty(cls, width: int, n_classes: int, forgetting: float, packed: bool = False) -> Sums:
+        packed = packed or width >= PACKED_FROM
         second = np.zeros(width * (width + 1) // 2, np.float32) if packed else np.zeros((width, width))
         return cls(second, np.zeros((width, n_classes)), 0.0, forgetting)
 
@@ -153,7 +153,7 @@ class Sums:
 
     @classmethod
     def combined(cls, parts: Sequence[tuple[float, Sums]]) -> Sums:
-        """Sums of the same features and classes, each so many times: added, or with a negative factor taken out again.
+        """Sums of the same features and classes, each times its factor; a negative factor takes them out again.
 
         >>> one = Sums.empty(2, 2, 1.0).with_rows(np.array([[1.0, 3.0]], dtype=np.float32), np.array([0]))
         >>> two = Sums.empty(2, 2, 1.0).with_rows(np.array([[1.0, 5.0]], dtype=np.float32), np.array([1]))

@@ -1,4 +1,4 @@
-"""How much each answer counts: a multinomial regression on the members' log-probabilities, fitted to honest answers.
+"""Weights of the answers: a multinomial regression on the members' log-probabilities, fitted to honest answers.
 
 The pool says ``p(class) ∝ exp(Σ_k w_k·log p_k(class) + b_class)``. Weights ``w ≥ 0`` and corrections ``b`` minimise the
 log loss of answers that were given before their rows were learned (stacking: Wolpert, "Stacked generalization", Neural
@@ -54,7 +54,7 @@ class Answered:
         return self.and_then(Answered(self.logs[:0], self.y[:0], self.weight[:0]), most)
 
     def weaker(self, share: float) -> Answered:
-        """As if each row counted so much less."""
+        """The same with each row's weight times ``share``."""
         return replace(self, weight=np.float32(share) * self.weight)
 
     def widened(self, n_classes: int) -> Answered:

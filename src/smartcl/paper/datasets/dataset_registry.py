@@ -21,6 +21,9 @@ from smartcl.paper.datasets.protocols import (
     COUNTRIES,
     DISJOINT,
     DOMAINS,
+    ENCODED_IMAGES,
+    ENCODED_IMAGES_SHORT,
+    ENCODED_TEXTS,
     FASHION,
     FLU,
     FLU_RELEASE,
@@ -115,6 +118,21 @@ DATASETS: dict[str, Dataset] = {
             ("class-cifar100", "cifar:class_cifar100", TEN, CIFAR_100),
             ("class-images", "image_folder:class_images", TWO, OWN_IMAGES),
         )
+        for share, ending in ((0.0, ""), (VALIDATION, "-validation"))
+    },
+    **{
+        f"{name}{'' if together is None else '-shuffled'}{ending}": Dataset(
+            build,
+            replace(protocol, classes_per_task=together or protocol.classes_per_task, validation=share),
+            source,
+            others,
+        )
+        for name, build, protocol, source, all_classes, others in (
+            ("encoded-cifar10", "encoded_rows:encoded_cifar10", ENCODED_IMAGES, CIFAR_10, 10, ()),
+            ("encoded-cifar10-short", "encoded_rows:encoded_cifar10", ENCODED_IMAGES_SHORT, CIFAR_10, 10, ()),
+            ("encoded-newsgroups", "encoded_rows:encoded_newsgroups", ENCODED_TEXTS, PACKAGE, 20, (SKLEARN_COPY,)),
+        )
+        for together in (None, all_classes)
         for share, ending in ((0.0, ""), (VALIDATION, "-validation"))
     },
     "disjoint-digits": Dataset("digit_pairs:disjoint_digits", SMALL, SKLEARN_DIGITS),

@@ -18,15 +18,21 @@ from smartcl.paper.datasets.task_stream import CORRUPT, HOLD_OUT, MISPLACE, SAMP
 
 @dataclass(frozen=True)
 class LabelledImages:
-    """Flat images in bytes, the shape of one (channels, height, width), and the class of each."""
+    """Flat images in bytes with the shape of one (channels, height, width), or encoded rows; the class of each."""
 
-    train_x: NDArray[np.uint8]
+    train_x: NDArray[np.uint8] | NDArray[np.float32]
     train_y: Ints
-    test_x: NDArray[np.uint8]
+    test_x: NDArray[np.uint8] | NDArray[np.float32]
     test_y: Ints
-    shape: tuple[int, int, int]
+    shape: tuple[int, int, int] | None
     classes: tuple[str, ...]
     source: str
+
+    @property
+    def spec(self) -> InputSpec:
+        if self.shape is None:
+            return InputSpec(self.train_x.shape[1], len(self.classes))
+        return InputSpec(self.train_x.shape[1], len(self.classes), "uint8", scale=1 / 255, shape=self.shape)
 
 
 def class_stream(
@@ -60,10 +66,9 @@ def class_stream(
             )
         )
         names.append(", ".join(images.classes[member] for member in members))
-    spec = InputSpec(images.train_x.shape[1], n_classes, "uint8", scale=1 / 255, shape=images.shape)
     return TaskStream(
         name,
-        spec,
+        images.spec,
         tuple(tasks),
         protocol.batch_size,
         seed,

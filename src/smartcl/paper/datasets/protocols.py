@@ -97,8 +97,21 @@ class ClassProtocol:
     validation: float = 0.0
 
 
+@dataclass(frozen=True)
+class EncodedProtocol(ClassProtocol):
+    """The same for rows that an encoder makes of images or texts: its name, as ``SmartClassifier(encoder=...)``."""
+
+    encoder: str = ""
+
+
 #: Two classes at a time, and ten.
 TWO, TEN = ClassProtocol(classes_per_task=2), ClassProtocol(classes_per_task=10)
+
+#: CIFAR-10 encoded: all images, two classes at a time and all at once, and 500 of each class.
+ENCODED_IMAGES = EncodedProtocol(classes_per_task=2, encoder="efficientnet-lite0@96")
+ENCODED_IMAGES_SHORT = replace(ENCODED_IMAGES, samples_per_class=500)
+#: 20 Newsgroups encoded: all messages, two groups at a time.
+ENCODED_TEXTS = EncodedProtocol(classes_per_task=2, encoder="wordllama")
 
 # --- places and days --------------------------------------------------------------------------------------------------
 

@@ -61,7 +61,7 @@ FASHION_CLASSES_TABLE = Table(
     seeds=BEYOND_SEEDS,
 )
 
-WRONG_CLOTHES = {f"300, {share}% uniform": {**memory("300"), "noise": f"uniform:0.{share // 10}"} for share in (40,)}
+WRONG_CLOTHES = {"300, 40% foreign": {**memory("300"), "noise": "foreign:0.4"}}
 
 WRONG_CLASSES_TABLE = Table(
     "fashion-classes-wrong",

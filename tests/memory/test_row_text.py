@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smartcl.memory.phrases import apply_pairs, learn_pairs, spelled
+from smartcl.memory.row_text import apply_pairs, learn_pairs, spelled
 
 N_SYMBOLS = 6
 
