@@ -34,6 +34,7 @@ from smartcl.files.sources import Source, source_of
 from smartcl.learners.ensemble.ensemble import Ensemble
 from smartcl.learners.ids import ids_of
 from smartcl.saving.saved import Saved
+from smartcl.settings import shown
 
 #: Under this name the folder holds what a table's model has beside a classifier.
 PART = "table"
@@ -351,7 +352,9 @@ class TableModel:
             self.encoder.check_columns(block.input, records)
             gone = next((name for name in keep if name not in records.columns), None)
             if gone is not None and len(records.at):
-                raise ValueError(f"{block.input} has no column {gone!r} to keep: it has {listed([*records.columns])}")
+                raise ValueError(
+                    f"{block.input} has no column {shown(gone)} to keep: it has {listed([*records.columns])}"
+                )
         rows = self.encoder.parse(records)
         found = [np.zeros((0, len(self.classes)))]
         for begin in range(0, len(rows), PREDICT_ROWS):

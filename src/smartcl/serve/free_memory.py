@@ -1,4 +1,4 @@
-"""Memory of a service with glibc: large arrays apart from small objects, and free memory given back."""
+"""Memory of a service with glibc: large arrays apart from small objects, and what is free given back."""
 
 from __future__ import annotations
 

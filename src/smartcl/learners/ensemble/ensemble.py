@@ -256,11 +256,15 @@ class Ensemble(StreamLearner):
         self.begin_batch()
         self.memory.keep_free(nbytes)
         if self.memory.store.nbytes > self.memory.limit:
-            offer = Offer(recent=recent_share(self.evidence.coverage))
-            seen = self.memory.select(self.memory.store, None, self.rng, offer)
-            self.summed = self.summed.after(seen.kept)
-            self.newest = Newest.of(self.memory.store, self._reader)
+            self.make_room()
         self.finish_batch()
+
+    def make_room(self) -> Observation:
+        offer = Offer(recent=recent_share(self.evidence.coverage))
+        seen = self.memory.select(self.memory.store, None, self.rng, offer)
+        self.summed = self.summed.after(seen.kept)
+        self.newest = Newest.of(self.memory.store, self._reader)
+        return seen
 
     @property
     def waiting(self) -> int:
@@ -328,7 +332,7 @@ class Ensemble(StreamLearner):
         return np.concatenate(found, axis=1)
 
     def classify(self) -> Callable[[Rows], torch.Tensor]:
-        return lambda x: torch.from_numpy(self.probabilities(self.view(x))).float()
+        return lambda x: torch.from_numpy(self.probabilities(self.view(x)).astype(np.float32))
 
     def probabilities(self, rows: View) -> Doubles:
         """Weighed and calibrated: for the next rows of the stream, or for the very next one.
