@@ -74,6 +74,9 @@ class SmartClassifier(ClassifierMixin, TableDoor):  # type: ignore[misc]
     """A classifier that learns from a stream in a memory of a fixed number of bytes.
 
     ``memory`` is a size (``"1MB"``), a number of bytes, or ``"300 samples"``: that many full samples' bytes.
+    ``total`` bounds all that is learned, in bytes: weights, moments, averages, sums, code and samples, as a saved
+    folder holds them. The method is then as large as fits, in half precision where it must, and ``memory`` is the most
+    that samples take of it.
     ``method`` names the learner (``smartcl methods`` lists them); ``learner`` in its place is one of the user's own: a
     factory ``learner(spec, memory, seed, **parameters)`` or a ``Method``. Settings left at ``None`` take the method's
     own value, and those without an argument of their own go into ``parameters``, a dict. Each call of ``partial_fit``
@@ -125,6 +128,7 @@ class SmartClassifier(ClassifierMixin, TableDoor):  # type: ignore[misc]
         self,
         memory: str | int = "1MB",
         *,
+        total: str | int | None = None,
         method: str = USUAL_METHOD,
         learner: Factory | Method | None = None,
         members: Sequence[Any] | str | None = None,
@@ -154,6 +158,7 @@ class SmartClassifier(ClassifierMixin, TableDoor):  # type: ignore[misc]
         verbose: int = 0,
     ) -> None:
         self.memory = memory
+        self.total = total
         self.method = method
         self.learner = learner
         self.members = members
@@ -388,7 +393,9 @@ class SmartClassifier(ClassifierMixin, TableDoor):  # type: ignore[misc]
         own = own_settings(cls().get_params())
         given = {name: value for name, value in built.parameters.items() if name in own}
         others = {name: value for name, value in built.parameters.items() if name not in own}
-        model = cls(built.memory, method=registered_name(built.method), **given, parameters=others or None)
+        model = cls(
+            built.memory, total=built.total, method=registered_name(built.method), **given, parameters=others or None
+        )
         model._fitted = Fitted(learner, classes, True, built, companions, account=Account.knowing(learner.counts.seen))
         model.n_features_in_ = built.spec.n_features
         model.feature_names_in_ = np.array(feature_names, dtype=object)
@@ -549,7 +556,7 @@ class SmartClassifier(ClassifierMixin, TableDoor):  # type: ignore[misc]
     def _asked(self, spec: InputSpec) -> Built:
         """The settings that a learner would be made from now."""
         arguments = self.get_params(deep=False)
-        return Built.of(method_asked(arguments), self.memory, parameters_asked(arguments), spec)
+        return Built.of(method_asked(arguments), self.memory, parameters_asked(arguments), spec, self.total)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -23,6 +23,7 @@ from smartcl.paper.experiments.samples_held import HELD_RUNS, samples_data
 from smartcl.paper.experiments.sensitivity import ALONG_ALPHA, ALONG_BETA, sensitivity_data
 from smartcl.paper.experiments.streams import STREAM_RUNS, streams_data
 from smartcl.paper.experiments.theory import THEORY_RUNS, theory_data
+from smartcl.paper.experiments.total_runs import TOTAL_RUNS, total_data
 from smartcl.paper.experiments.tuning import STEP_RUNS, STRENGTH_RUNS, step_data, strength_data
 from smartcl.paper.experiments.unseen_tables import (
     FASHION_CLASSES_TABLE,
@@ -77,6 +78,7 @@ FIGURES: dict[str, Artefact] = {
     "keywords": Artefact((KEYWORD_RUNS,), keyword_data, PICTURE),
     "figure-samples": Artefact((HELD_RUNS,), samples_data, PICTURE),
     "figure-bytes": Artefact((BYTES_RUNS,), bytes_data, PICTURE),
+    "total-bytes": Artefact((TOTAL_RUNS,), total_data, PICTURE),
     "figure-sensitivity": Artefact((ALONG_ALPHA, ALONG_BETA), sensitivity_data, PICTURE),
     "theory": Artefact((THEORY_RUNS,), theory_data, PICTURE),
     "streams": Artefact((STREAM_RUNS,), streams_data, PICTURE, routine=False),

@@ -5,7 +5,12 @@ from __future__ import annotations
 #: How good a learner is.
 SCORES = {"accuracy": "accuracy, %", "balanced_accuracy": "balanced accuracy, %", "auc": "AUC"}
 #: What it holds.
-HOLDINGS = {"samples_held": "samples held", "share_held": "% of the stream", "memory_bytes": "bytes held"}
+HOLDINGS = {
+    "samples_held": "samples held",
+    "share_held": "% of the stream",
+    "memory_bytes": "bytes held",
+    "total_bytes": "bytes of the whole state",
+}
 #: Further scores of a stream that is predicted before it is learned, and what a learner costs there.
 STREAM_SCORES = {"kappa": "Cohen's kappa", "average_precision": "average precision"}
 #: How far the probabilities of a stream's answers are from how often they are right: the smaller the better.
@@ -19,7 +24,7 @@ METRICS = {**SCORES, **STREAM_SCORES, **LOSSES, **HOLDINGS, **COSTS}
 
 _DIGITS = {
     **dict.fromkeys(("auc", "kappa", "average_precision", *LOSSES), 3),
-    **dict.fromkeys(("samples_held", "memory_bytes", "rows_a_second", "pickled_bytes"), 0),
+    **dict.fromkeys(("samples_held", "memory_bytes", "total_bytes", "rows_a_second", "pickled_bytes"), 0),
     **dict.fromkeys(("share_held", "cpu_seconds"), 1),
 }
 

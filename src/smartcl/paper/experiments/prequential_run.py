@@ -73,6 +73,7 @@ def own_result(spec: RunSpec, stream: SuiteFile) -> dict[str, Any]:
         **result,
         "samples_held": len(memory),
         "memory_bytes": memory.store.nbytes,
+        "total_bytes": own.model.learner_.total_nbytes,
         "budget_bytes": memory.budget.nbytes,
         "versions": {name: version(name) for name in ("smartcl", "torch", "numpy")},
     }

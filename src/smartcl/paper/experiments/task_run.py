@@ -137,6 +137,7 @@ def learn(
         "samples_held": len(store),
         "share_held": 100.0 * len(store) / sum(len(task.train) for task in stream.tasks),
         "memory_bytes": store.nbytes,
+        "total_bytes": learner.total_nbytes,
         "budget_bytes": learner.memory.budget.nbytes,
         "features_kept": len(store.schema),
         "memory_history": tracker.history,

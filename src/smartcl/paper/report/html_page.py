@@ -26,6 +26,7 @@ from smartcl.paper.report.stream_grids import summary_grids
 from smartcl.paper.report.streams_figure import streams
 from smartcl.paper.report.svg import FONT, Drawing, marker, stroke_sample
 from smartcl.paper.report.table_grids import metric_grids, missing_grid
+from smartcl.paper.report.total_figure import against_total
 from smartcl.saving.atomic import write_file
 
 #: Where ``make bench`` writes.
@@ -52,6 +53,7 @@ class Report:
             users_glance(runs),
             glance(runs, benchmarks),
             against_bytes(runs),
+            against_total(runs),
             headline(runs),
             noise(runs),
             noise(runs, "table3"),

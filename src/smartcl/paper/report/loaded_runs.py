@@ -9,6 +9,7 @@ from typing import Any
 from smartcl.paper.experiments.results import ResultFolder
 from smartcl.paper.experiments.run_spec import RunSpec
 from smartcl.paper.experiments.run_table import Row, Table
+from smartcl.paper.experiments.state_bytes import read_beside, total_of
 from smartcl.paper.experiments.tuning import FIRST_SEED
 from smartcl.paper.experiments.unseen_tables import FRESH_SEED
 
@@ -33,6 +34,7 @@ class Runs(ResultFolder):
         self._by_key = {key: result for (_, key), result in found.items() if result is not None}
         self.stale = len(found) - len(self._by_key) + sum(file.damaged for file in self.files())
         self.seeds = 1 + max((result["spec"]["seed"] % FIRST_SEED % FRESH_SEED for result in self.all), default=0)
+        self._beside = read_beside(folder)
         self._behind: dict[tuple[str, str, str], list[Result]] = {}
         self._cells: dict[tuple[str, str, str, str], dict[str, Any]] = {}
 
@@ -61,6 +63,13 @@ class Runs(ResultFolder):
             found = (self.load(table.spec(row, column, seed)) for seed in seeds)
             self._behind[name] = [result for result in found if result is not None]
         return self._behind[name]
+
+    def state_bytes(self, table: Table, row: Row) -> list[int]:
+        """The bytes of the whole state after each run behind a row, of those that are known."""
+        found = (
+            total_of(result, self._beside) for column in table.columns for result in self.of_cell(table, row, column)
+        )
+        return sorted(size for size in found if size is not None)
 
     def cell(self, table: Table, row: Row, column: str, metric: str | None = None) -> dict[str, Any]:
         """``Table.cell`` over all seeds there are, worked out once; the table's first metric unless said."""

@@ -25,6 +25,7 @@ from smartcl.paper.report.stream_grids import stream_grids
 from smartcl.paper.report.streams_figure import write_streams
 from smartcl.paper.report.table_grids import column_grids, paired_grid
 from smartcl.paper.report.theory_figure import theory_text, write_theory
+from smartcl.paper.report.total_figure import write_totals
 
 #: An artefact's data, as the catalogue makes them.
 FigureData = dict[str, Any]
@@ -88,6 +89,7 @@ RENDERINGS: dict[str, Rendering] = {
     "keywords": Rendering(keywords_text, write_studies),
     "figure-samples": Rendering(write=write_curves),
     "figure-bytes": Rendering(write=write_bytes),
+    "total-bytes": Rendering(write=write_totals),
     "figure-sensitivity": Rendering(write=write_sensitivity),
     "theory": Rendering(theory_text, write_theory),
     "streams": Rendering(streams_text, write_streams),
