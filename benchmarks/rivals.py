@@ -10,45 +10,13 @@ from numpy.typing import NDArray
 from sklearn.linear_model import SGDClassifier
 from sklearn.preprocessing import StandardScaler
 
+from smartcl.paper.peers.baselines import Commonest, LastLabel
 from smartcl.paper.peers.models import river_arf
 from smartcl.paper.scores.prequential import Online
 
 Rows = NDArray[np.float32]
 Labels = NDArray[np.int64]
 Floats = NDArray[np.float64]
-
-
-class Commonest:
-    """The share of each class so far."""
-
-    def __init__(self, classes: int) -> None:
-        self.counts = np.ones(classes)
-
-    def learn(self, X: Rows, y: Labels) -> None:
-        self.counts += np.bincount(y, minlength=len(self.counts))
-
-    def scores(self, X: Rows) -> Floats:
-        return np.tile(self.counts / self.counts.sum(), (len(X), 1))
-
-
-class LastLabel:
-    """The last label that was learned. Its probability is how often such an answer was right so far."""
-
-    def __init__(self, classes: int) -> None:
-        self.classes, self.right, self.asked = classes, 1, classes
-        self.last: int | None = None
-
-    def learn(self, X: Rows, y: Labels) -> None:
-        if self.last is not None:
-            self.right, self.asked = self.right + int((y == self.last).sum()), self.asked + len(y)
-        self.last = int(y[-1])
-
-    def scores(self, X: Rows) -> Floats:
-        # it stays the answer even where it was seldom right
-        share = max(self.right / self.asked, 1 / self.classes + 1e-6)
-        row = np.full(self.classes, (1 - share) / (self.classes - 1))
-        row[self.last] = share
-        return np.tile(row, (len(X), 1))
 
 
 class Logistic:

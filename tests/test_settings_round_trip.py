@@ -42,6 +42,7 @@ WIDE = 250
 #: Where a setting that something other than the recipe goes by is found in a learner.
 ARRIVED: dict[str, Callable[[Any], Any]] = {
     "whole": lambda learner: learner.memory.watch is None,
+    "features": lambda learner: learner.map.width - 1,
     "members": lambda learner: chosen_members(learner),
     "patience": lambda learner: learner.memory.patience,
     "precision": lambda learner: learner.memory.precision,

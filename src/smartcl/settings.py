@@ -276,6 +276,8 @@ SETTINGS: Mapping[str, Kind] = {
     "optimizer": Code(),
     "augment": Code(),
     "members": Members(),
+    "kept_weights": Word(("float32", "float16")),
+    "features": Whole(1, 50_000),
 }
 
 

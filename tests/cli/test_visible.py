@@ -7,12 +7,14 @@ import io
 import json
 import os
 import pty
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from smartcl.cli.app import call
 from smartcl.cli.screen import screen, shown, visible
 
 #: A title for the window, a cleared screen, a bell, colours in one byte, text from right to left, a line of its own.
@@ -20,11 +22,21 @@ ATTACKS = ["\x1b]0;owned\x07", "\x1b[2Jboom", "a\x9b31mb", "x\u202egnp.exe", "tw
 RAW = [attack.encode() for attack in ("\x1b]0;", "\x1b[2J", "\x07", "\x9b", "\u202e", "\u2028", "\x08", "\x7f")]
 
 
-def on_a_terminal(*arguments: str, folder: Path) -> tuple[int, bytes]:
-    """Run a command whose output and errors are a terminal; what the terminal was sent."""
+#: Runs commands one after the other, and says after each how it ended.
+RUN = """
+import json, sys
+from smartcl.cli.app import call
+for arguments in json.loads(sys.argv[1]):
+    code = call(arguments)
+    print(f"@@{code}@@", flush=True)
+"""
+
+
+def on_a_terminal(*commands: list[str], folder: Path) -> list[tuple[int, bytes]]:
+    """Run commands whose output and errors are a terminal; how each ended, and what the terminal was sent."""
     ours, theirs = pty.openpty()
     environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "200"}
-    command = [sys.executable, "-m", "smartcl", *arguments]
+    command = [sys.executable, "-c", RUN, json.dumps(commands)]
     process = subprocess.Popen(command, cwd=folder, stdout=theirs, stderr=theirs, env=environment)
     os.close(theirs)
     sent = b""
@@ -37,7 +49,9 @@ def on_a_terminal(*arguments: str, folder: Path) -> tuple[int, bytes]:
             break
         sent += data
     os.close(ours)
-    return process.wait(), sent
+    assert process.wait() == 0, sent
+    parts = re.split(rb"@@(\d+)@@", sent)
+    return [(int(code), part) for part, code in zip(parts[::2], parts[1::2], strict=False)]
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +66,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
             rows.writerow([number % 7 * 1.5, ATTACKS[number % 5], ATTACKS[number % 6]])
     (made / "odd.csv").write_text((made / "t.csv").read_text(encoding="utf-8") + "1\n", encoding="utf-8")
     command = ["train", "odd.csv", "--label", "y", "--out", "m", "--method", "smart", "--set", "iterations=1"]
-    code, sent = on_a_terminal(*command, folder=made)
+    [(code, sent)] = on_a_terminal(command, folder=made)
     assert code == 0, sent
     harmless(sent)
     return made
@@ -62,38 +76,42 @@ def harmless(sent: bytes) -> None:
     assert [raw for raw in RAW if raw in sent] == []
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["inspect", "m"],
-        ["evaluate", "m", "odd.csv"],
-        ["evaluate", "m", "odd.csv", "--frozen", "--html", "p.html"],
-        ["predict", "m", "t.csv", "--proba"],
-        ["predict", "m", "t.csv", "--jsonl", "--proba"],
-        ["train", "t.csv", "--label", "bell\x07\x1b[2Jx", "--out", "n"],
-        ["train", "\x1b]0;owned\x07.csv", "--label", "y", "--out", "n"],
-        ["inspect", "\x1b[2J\x07"],
-        ["watch", "m", "--once"],
-    ],
-)
-def test_a_terminal_is_sent_nothing_that_data_say(arguments: list[str], folder: Path) -> None:
-    code, sent = on_a_terminal(*arguments, folder=folder)
-    assert code in (0, 2), sent
-    harmless(sent)
-    if arguments[0] in ("inspect", "evaluate", "predict") and code == 0:
-        assert rb"x1b]0;owned" in sent or rb"u001b]0;owned" in sent  # shown, not left out
+COMMANDS = [
+    ["inspect", "m"],
+    ["evaluate", "m", "odd.csv"],
+    ["evaluate", "m", "odd.csv", "--frozen", "--html", "p.html"],
+    ["predict", "m", "t.csv", "--proba"],
+    ["predict", "m", "t.csv", "--jsonl", "--proba"],
+    ["train", "t.csv", "--label", "bell\x07\x1b[2Jx", "--out", "n"],
+    ["train", "\x1b]0;owned\x07.csv", "--label", "y", "--out", "n"],
+    ["inspect", "\x1b[2J\x07"],
+    ["watch", "m", "--once"],
+]
 
 
-def test_files_and_pipes_get_the_data_as_they_are(folder: Path) -> None:
+def test_a_terminal_is_sent_nothing_that_data_say(folder: Path) -> None:
+    done = on_a_terminal(*COMMANDS, folder=folder)
+    for arguments, (code, sent) in zip(COMMANDS, done, strict=True):
+        assert code in (0, 2), sent
+        harmless(sent)
+        if arguments[0] in ("inspect", "evaluate", "predict") and code == 0:
+            assert rb"x1b]0;owned" in sent or rb"u001b]0;owned" in sent, arguments  # shown, not left out
+
+
+def test_files_and_pipes_get_the_data_as_they_are(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     command = [sys.executable, "-m", "smartcl", "predict", "m", "t.csv"]
     piped = subprocess.run(command, cwd=folder, capture_output=True, check=True).stdout.decode()
-    subprocess.run([*command, "--out", "p.csv"], cwd=folder, check=True)
+    monkeypatch.chdir(folder)
+    assert call(["predict", "m", "t.csv", "--out", "p.csv"]) == 0
     assert (folder / "p.csv").read_bytes().decode() == piped
     said = {row["prediction"] for row in csv.DictReader(io.StringIO(piped, newline=""))}
     assert said
     assert said <= set(ATTACKS)
-    inspected = subprocess.run([*command[:3], "inspect", "m", "--json"], cwd=folder, capture_output=True, check=True)
-    assert set(json.loads(inspected.stdout)["classes"]) == set(ATTACKS)
+    capsys.readouterr()
+    assert call(["inspect", "m", "--json"]) == 0
+    assert set(json.loads(capsys.readouterr().out)["classes"]) == set(ATTACKS)
 
 
 def test_a_console_shows_all_text_it_is_given(capsys: pytest.CaptureFixture[str]) -> None:

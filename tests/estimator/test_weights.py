@@ -26,6 +26,8 @@ def model(method: str = "smart", **how) -> SmartClassifier:
     settings = {**SMALL, "memory": 10**9} if method.startswith("joint") else dict(SMALL)
     if method == "gdumb":
         del settings["iterations"]
+    if method == "randumb":
+        settings = {"memory": "3kB", "random_state": 0, "parameters": {"features": 100}}
     return SmartClassifier(method=method, **{**settings, **how})
 
 

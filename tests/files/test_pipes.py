@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ import pytest
 from made_tables import csv_text, mixed_rows
 
 from smartcl import SmartClassifier, TableModel, train_stream
+from smartcl.cli.app import call
 from smartcl.columns.recognise import Told
 from smartcl.files.file_source import FileSource
 from smartcl.files.training import Checkpoints, Training
@@ -39,29 +41,38 @@ def pipe_of(path: Path, data: bytes) -> Path:
     return path
 
 
-def run(*arguments: str, folder: Path) -> str:
-    command = [*SMARTCL, *arguments]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+Run = Callable[..., str]
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Runs a command in the test's folder; what it prints."""
+    monkeypatch.chdir(tmp_path)
+
+    def ran(*arguments: str) -> str:
+        code, said = call(arguments), capsys.readouterr()
+        assert code == 0, said.err
+        return said.out
+
+    return ran
 
 
 @pytest.mark.parametrize("packed", [False, True])
-def test_a_named_pipe_is_a_file_like_any_other(packed: bool, tmp_path: Path) -> None:
+def test_a_named_pipe_is_a_file_like_any_other(packed: bool, tmp_path: Path, run: Run) -> None:
     data = csv_text(mixed_rows(120)).encode()
     given = gzip.compress(data) if packed else data
     (tmp_path / "rows.csv").write_bytes(data)
     name = "rows.pipe" + (".gz" if packed else "")
     pipe_of(tmp_path / name, given)
-    said = run("train", name, "--label", "kind", "--out", "m", *OPTIONS, "--json", folder=tmp_path)
+    said = run("train", name, "--label", "kind", "--out", "m", *OPTIONS, "--json")
     assert json.loads(said)["rows"] == 120
     pipe_of(tmp_path / name, given)
-    answers = run("predict", "m", "rows.csv", folder=tmp_path)
-    assert run("predict", "m", name, folder=tmp_path) == answers
+    answers = run("predict", "m", "rows.csv")
+    assert run("predict", "m", name) == answers
     pipe_of(tmp_path / name, given)
-    assert json.loads(run("evaluate", "m", name, "--json", folder=tmp_path))["rows"] == 120
+    assert json.loads(run("evaluate", "m", name, "--json"))["rows"] == 120
     pipe_of(tmp_path / name, given)  # what comes from a pipe is new
-    assert json.loads(run("train", name, "--out", "m", "--resume", "--json", folder=tmp_path))["rows"] == 240
+    assert json.loads(run("train", name, "--out", "m", "--resume", "--json"))["rows"] == 240
 
 
 @pytest.mark.parametrize("ending", ["csv", "jsonl"])
@@ -75,11 +86,11 @@ def test_what_a_shell_gives_for_a_command_can_be_read(ending: str, tmp_path: Pat
     assert json.loads(done.stdout)["rows"] == 80
 
 
-def test_ids_may_come_from_a_pipe(tmp_path: Path) -> None:
+def test_ids_may_come_from_a_pipe(tmp_path: Path, run: Run) -> None:
     rows = [{"nr": number, "size": number % 7, "kind": "ab"[number % 7 > 3]} for number in range(60)]
     train_stream(rows, "kind", id="nr", out=tmp_path / "m", **QUICK)
     pipe_of(tmp_path / "gone", b"3\n4\n")
-    assert json.loads(run("forget", "m", "--ids", "gone", "--json", folder=tmp_path))["forgotten"] == 2
+    assert json.loads(run("forget", "m", "--ids", "gone", "--json"))["forgotten"] == 2
 
 
 def test_parquet_in_a_pipe_is_refused_before_it_is_read(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ import pytest
 
 from own_modules import perceptron
 from smartcl import SmartClassifier, TableModel, train_stream
+from smartcl.cli.app import call
 from smartcl.saving.persistence import load_state, save_state
 from smartcl.saving.references import UntrustedCodeError, import_reference, only_trusted
 
@@ -196,7 +196,10 @@ def test_what_is_trusted_for_one_folder_is_not_for_the_next(tmp_path: Path) -> N
         SmartClassifier.load(tmp_path)
 
 
-def test_every_command_that_opens_a_folder_asks_for_trust(spotted: Path) -> None:
+def test_every_command_that_opens_a_folder_asks_for_trust(
+    spotted: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(spotted)
     rows = [{"nr": n, "a": n % 7, "b": n % 3, "y": "uv"[n % 2]} for n in range(80)]
     table = spotted / "t.jsonl"
     table.write_text("".join(json.dumps(row) + "\n" for row in rows))
@@ -213,16 +216,12 @@ def test_every_command_that_opens_a_folder_asks_for_trust(spotted: Path) -> None
         "train": [str(table), "--out", "m", "--resume"],
     }
     for name, arguments in commands.items():
-        command = [sys.executable, "-m", "smartcl", name, *arguments]
-        done = subprocess.run(command, cwd=spotted, capture_output=True, text=True, check=False)
-        assert done.returncode == 2, (name, done.stderr)
-        assert "would import code, spotted:network" in done.stderr
+        assert call([name, *arguments]) == 2
+        assert "would import code, spotted:network" in capsys.readouterr().err
         assert not (spotted / "trace").exists(), name
-        done = subprocess.run(
-            [*command, "--trust", "spotted"], cwd=spotted, capture_output=True, text=True, check=False
-        )
-        assert done.returncode == 0, (name, done.stderr)
+        assert call([name, *arguments, "--trust", "spotted"]) == 0, capsys.readouterr().err
         (spotted / "trace").unlink()
+        del sys.modules["spotted"]
     with pytest.raises(ValueError, match="would import code, spotted:network"):
         TableModel.load(spotted / "m")
     with pytest.raises(ValueError, match="would import code, spotted:network"):

@@ -14,6 +14,8 @@ import numpy as np
 import pytest
 from served_rows import items, labelled_rows, learn, one_model, settle, state_of
 
+from smartcl.columns.nested import columns_of
+from smartcl.columns.records import Records
 from smartcl.files.table_model import TableModel
 from smartcl.files.training import train_stream
 from smartcl.serve import row_journal as journal_module
@@ -300,6 +302,27 @@ def test_an_answer_does_not_depend_on_what_was_asked_before(tmp_path: Path) -> N
             served.predict([Item({**ROWS[0][0], "colour": f"colour {number}"})])
         assert np.array_equal(chances(served), before)
         assert state_of(served.model) == model  # type: ignore[arg-type]
+
+
+def test_a_row_alone_reads_as_among_others(tmp_path: Path) -> None:
+    odd: list[dict[str, Any]] = [
+        {"size": None},
+        {"size": "1.5", "colour": 3, "new": "yes", "day": "no day"},
+        {"size": 1e300, "day": "2024-02-29T10:00:00", "strange": {"a": [1, {"b": 2}]}},
+        {"size": True, "colour": "", "new": None, "day": 20240101},
+        {"size": [1, 2], "colour": {"a": 1}, "new": {}, "day": ["x"]},
+        {"size": {"deep": 1}, "colour": "red"},
+    ]
+    with one_model(tmp_path / "model") as served:
+        learn(served, items(ROWS[:100]))
+        assert served._answering is not None
+        encoder = served._answering._encoder
+        rows = [row for row, _ in ROWS[100:120]] + odd
+        records = Records.of(columns_of([dict(row) for row in rows], encoder.schema.wanted))
+        together = encoder.encode(encoder.parse(records))
+        assert [encoder.row(row).x.tolist()[0] for row in rows] == together.tolist()
+        for row in odd:
+            assert len(served.predict([Item(row)]).probabilities) == 1
 
 
 def test_what_the_journal_holds_is_json_for_people_too(tmp_path: Path) -> None:

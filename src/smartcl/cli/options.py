@@ -25,6 +25,9 @@ def methods_that_begin(incomplete: str) -> list[str]:
 
 Seed = Annotated[int, typer.Option(min=0, max=MOST_SEED, help="The seed of the data, the weights and the memory.")]
 Memory = Annotated[str, typer.Option(help="'300 samples', '1MB' or a number of bytes.")]
+Total = Annotated[
+    str | None, typer.Option(help="Bound the whole state: '500kB' or a number of bytes; the method gets smaller.")
+]
 MethodName = Annotated[
     str, typer.Option(help="A method; 'smartcl methods' lists them.", autocompletion=methods_that_begin)
 ]

@@ -21,6 +21,10 @@ def reproduce(
         list[str] | None, typer.Option("--row", help="Only these rows (a method's name); repeatable.")
     ] = None,
     columns: Annotated[list[str] | None, typer.Option("--column", help="Only these columns; repeatable.")] = None,
+    stream_rows: Annotated[
+        int | None,
+        typer.Option("--rows", min=100, help="Of real streams learn this number of rows, not the table's."),
+    ] = None,
     small: Annotated[bool, typer.Option("--quick", help="Only two rows, two columns and one seed.")] = False,
     results: Annotated[Path, typer.Option(help="The folder of results.")] = Path("results"),
     out: Annotated[Path, typer.Option(help="The folder for figures and other files.")] = Path("figures"),

@@ -15,7 +15,7 @@ import typer
 from smartcl.cli.loading import loading
 from smartcl.cli.model_lines import account_lines, columns_table, passed_over_lines
 from smartcl.cli.one_line import counted, note
-from smartcl.cli.options import AsJson, Format, Memory, MethodName, Seed, SettingsOption, Trust
+from smartcl.cli.options import AsJson, Format, Memory, MethodName, Seed, SettingsOption, Total, Trust
 from smartcl.cli.screen import StatusLine, screen, tell
 from smartcl.cli.usage import Interrupted, arguments_checked, assignments, json_text, one_thread
 from smartcl.columns.hashed_width import MOST_WIDTH, USUAL_WIDTH
@@ -39,6 +39,7 @@ def train(
     ],
     label: Annotated[str | None, typer.Option(help="The column of the label.")] = None,
     memory: Memory = "1MB",
+    total: Total = None,
     out: Annotated[Path, typer.Option(help="The folder of the model.")] = Path("model"),
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the model in the folder.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the model in the folder.")] = False,
@@ -109,6 +110,7 @@ def train(
                 address=address,
                 merge_rows=merge_rows,
                 memory=memory,
+                total=total,
                 resume=resume,
                 columns=asked,
                 id=id_column,
@@ -128,7 +130,7 @@ def train(
         begun = TableModel.load(out, trust or ()) if goes_on else None
         parameters = assignments(settings or [])
         classifier = SmartClassifier(
-            memory, method=method, parameters=parameters or None, batch_size=batch, random_state=seed
+            memory, total=total, method=method, parameters=parameters or None, batch_size=batch, random_state=seed
         )
         training = Training(
             FileSource(tuple(inputs), input_format, follow),

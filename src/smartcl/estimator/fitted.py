@@ -48,6 +48,8 @@ class Built:
     memory: str | int
     parameters: Mapping[str, Any]
     spec: InputSpec
+    #: The bytes that the whole state may take; None: only the memory is bounded.
+    total: str | int | None = None
 
     @classmethod
     def of(
@@ -56,6 +58,7 @@ class Built:
         memory: str | int | np.integer[Any],
         parameters: Mapping[str, Any],
         spec: InputSpec,
+        total: str | int | np.integer[Any] | None = None,
     ) -> Built:
         """With the parameters checked and put in their own types, for a stream that never says that a task ends."""
         found = method_of(method)
@@ -65,7 +68,8 @@ class Built:
                 "use smartcl.extend.build_learner and Batch(x, y, task)"
             )
         plain = int(memory) if isinstance(memory, np.integer) else memory
-        return cls(method, plain, found.coerce(found.without_task_ends(parameters)), spec)
+        bound = int(total) if isinstance(total, np.integer) else total
+        return cls(method, plain, found.coerce(found.without_task_ends(parameters)), spec, bound)
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -74,7 +78,7 @@ class Built:
 
     def check_same(self, asked: Built) -> None:
         """Refuse to go on with a learner whose settings are not those asked for now."""
-        mine, theirs = ({"method": b.method, "memory": b.memory, **b.settings} for b in (self, asked))
+        mine, theirs = ({"method": b.method, "memory": b.memory, "total": b.total, **b.settings} for b in (self, asked))
         for name in (*mine, *theirs):
             before, now = mine.get(name), theirs.get(name)
             if before != now:
@@ -84,7 +88,7 @@ class Built:
                 )
 
     def learner(self, seed: int = 0) -> StreamLearner:
-        return method_of(self.method).learner(self.spec, self.memory, seed, **self.parameters)
+        return method_of(self.method).learner(self.spec, self.memory, seed, total=self.total, **self.parameters)
 
     def registered(self) -> Built:
         """The same under names that another process finds, also for code of the user's own, or a ``ValueError``."""
@@ -99,7 +103,8 @@ class Built:
     def state_dict(self) -> dict[str, Any]:
         """Plain values; what is there in the place of a name must be brought back beside them."""
         name = self.method if isinstance(self.method, str) else None
-        return {"method": name, "memory": self.memory, "parameters": self.settings, "spec": asdict(self.spec)}
+        bound = {} if self.total is None else {"total": self.total}
+        return {"method": name, "memory": self.memory, **bound, "parameters": self.settings, "spec": asdict(self.spec)}
 
     @classmethod
     def from_state(cls, saved: Saved, own: Method | Factory | None = None) -> Built:
@@ -126,6 +131,7 @@ class Built:
                 shape=_saved_shape(spec),
                 momentary=_saved_momentary(spec),
             ),
+            saved.one_of("total", int, str) if "total" in set(saved) else None,
         )
 
 

@@ -120,6 +120,12 @@ def check_batch_size(size: Any) -> int:
     return rows
 
 
+def check_previous_label(asked: Any) -> None:
+    """Refuse what is neither true nor false."""
+    if not isinstance(plain(asked), bool):
+        raise ValueError(f"previous_label must be True or False, got {shown(asked)}")
+
+
 def check_verbose(verbose: Any) -> None:
     """Refuse a ``verbose`` that is no level of messages: 0 is none."""
     level = plain(verbose)
@@ -240,6 +246,7 @@ def check_arguments(given: Mapping[str, Any]) -> None:
     if not isinstance(given["parameters"], Mapping | None):
         raise ValueError(f"parameters must be a dict or None, got {shown(given['parameters'])}")
     check_batch_size(given["batch_size"])
+    check_previous_label(given["previous_label"])
     check_verbose(given["verbose"])
     if given["random_state"] is not None and type(given["random_state"]) is not int:
         raise ValueError(f"random_state must be a whole number or None, got {shown(given['random_state'])}")

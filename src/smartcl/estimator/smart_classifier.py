@@ -74,6 +74,9 @@ class SmartClassifier(ClassifierMixin, TableDoor):  # type: ignore[misc]
     """A classifier that learns from a stream in a memory of a fixed number of bytes.
 
     ``memory`` is a size (``"1MB"``), a number of bytes, or ``"300 samples"``: that many full samples' bytes.
+    ``total`` bounds all that is learned, in bytes: weights, moments, averages, sums, code and samples, as a saved
+    folder holds them. The method is then as large as fits, in half precision where it must, and ``memory`` is the most
+    that samples take of it.
     ``method`` names the learner (``smartcl methods`` lists them); ``learner`` in its place is one of the user's own: a
     factory ``learner(spec, memory, seed, **parameters)`` or a ``Method``. Settings left at ``None`` take the method's
     own value, and those without an argument of their own go into ``parameters``, a dict. Each call of ``partial_fit``
@@ -100,6 +103,10 @@ class SmartClassifier(ClassifierMixin, TableDoor):  # type: ignore[misc]
     as a row that comes twice: rows that come are cut into batches, some are held out to test on, and the memory is full
     sooner. That is why scikit-learn's two checks that compare weights with repeated rows cannot hold for a stream.
 
+    ``previous_label=True`` has rows of numbers learned as a table of their columns, to which the rate of each class
+    among the last labels belongs, as late as labels come; frames and dicts have it in any case. Without it the last
+    label still counts for the very next row, where labels come one by one.
+
     ``verbose=1`` tells on standard output, every other second, how many rows a long call of ``fit`` or ``partial_fit``
     has learned and how many it learns a second.
 
@@ -121,6 +128,7 @@ class SmartClassifier(ClassifierMixin, TableDoor):  # type: ignore[misc]
         self,
         memory: str | int = "1MB",
         *,
+        total: str | int | None = None,
         method: str = USUAL_METHOD,
         learner: Factory | Method | None = None,
         members: Sequence[Any] | str | None = None,
@@ -144,11 +152,13 @@ class SmartClassifier(ClassifierMixin, TableDoor):  # type: ignore[misc]
         augment: Augment | str | None = None,
         encoder: Encode | str | None = None,
         class_weight: Mapping[Any, float] | str | None = None,
+        previous_label: bool = False,
         batch_size: int = 50,
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
     ) -> None:
         self.memory = memory
+        self.total = total
         self.method = method
         self.learner = learner
         self.members = members
@@ -172,6 +182,7 @@ class SmartClassifier(ClassifierMixin, TableDoor):  # type: ignore[misc]
         self.augment = augment
         self.encoder = encoder
         self.class_weight = class_weight
+        self.previous_label = previous_label
         self.batch_size = batch_size
         self.random_state = random_state
         self.verbose = verbose
@@ -382,7 +393,9 @@ class SmartClassifier(ClassifierMixin, TableDoor):  # type: ignore[misc]
         own = own_settings(cls().get_params())
         given = {name: value for name, value in built.parameters.items() if name in own}
         others = {name: value for name, value in built.parameters.items() if name not in own}
-        model = cls(built.memory, method=registered_name(built.method), **given, parameters=others or None)
+        model = cls(
+            built.memory, total=built.total, method=registered_name(built.method), **given, parameters=others or None
+        )
         model._fitted = Fitted(learner, classes, True, built, companions, account=Account.knowing(learner.counts.seen))
         model.n_features_in_ = built.spec.n_features
         model.feature_names_in_ = np.array(feature_names, dtype=object)
@@ -543,7 +556,7 @@ class SmartClassifier(ClassifierMixin, TableDoor):  # type: ignore[misc]
     def _asked(self, spec: InputSpec) -> Built:
         """The settings that a learner would be made from now."""
         arguments = self.get_params(deep=False)
-        return Built.of(method_asked(arguments), self.memory, parameters_asked(arguments), spec)
+        return Built.of(method_asked(arguments), self.memory, parameters_asked(arguments), spec, self.total)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -35,6 +35,7 @@ from smartcl.estimator.input_checks import (
     Said,
     as_array,
     check_batch_size,
+    check_previous_label,
     check_verbose,
     class_weight_asked,
     one_line,
@@ -54,6 +55,7 @@ class TableDoor(SavedEstimator):
 
     encoder: Any
     class_weight: Any
+    previous_label: bool
     batch_size: int
     verbose: int
     if TYPE_CHECKING:
@@ -149,8 +151,11 @@ class TableDoor(SavedEstimator):
             return self._fitted.columns is not None
         if self.encoder is not None:
             return False
-        if isinstance(X, list | tuple):
-            return len(X) > 0 and isinstance(X[0], Mapping)
+        if isinstance(X, list | tuple) and len(X) > 0 and isinstance(X[0], Mapping):
+            return True
+        check_previous_label(self.previous_label)
+        if self.previous_label:
+            return True
         return is_frame(X) and not _array_with_names(X)
 
     def _encoded_table(self, X: Any) -> EncodedRows:
@@ -338,14 +343,20 @@ def _first_table(model: TableDoor, X: Any, labels: Labels, classes: int, any_ord
     first = Records.of({name: values[:FIRST_ROWS] for name, values in records.columns.items()})
     if not first.columns:
         raise ValueError("X must have at least one column, got none")
+    told = {} if _has_columns(X) else dict.fromkeys(first.columns, NUMBER)
     with one_line():
-        schema = recognised(first, Told("", classes=classes))
+        schema = recognised(first, Told("", kinds=told, classes=classes))
     found = leaks(schema, first, labels[:FIRST_ROWS].astype(str).tolist())
     warn_of(found)
     schema = with_leaks(schema.in_any_order() if any_order else schema, found)
     encoder = RowEncoder(schema)
     encoder.take_names(first)
     return TableRows(encoder.parse(records), encoder)
+
+
+def _has_columns(X: Any) -> bool:
+    """Whether rows say themselves what their columns are; an array is numbers."""
+    return is_frame(X) or (isinstance(X, list | tuple) and len(X) > 0 and isinstance(X[0], Mapping))
 
 
 def _dense(X: Any) -> Any:
@@ -376,15 +387,15 @@ def _records(model: TableDoor, X: Any, reset: bool, columns: RowEncoder | None =
             validate_data(model, X, reset=reset, skip_check_array=True)
             twice = [name for name in names if names.count(name) > 1]
             if twice:
-                raise ValueError(f"there is more than one column {twice[0]!r}")
+                raise ValueError(f"there is more than one column {shown(twice[0])}")
         return all_records(X, wanted)
     with one_line():
         values = np.asarray(_dense(X) if sparse.issparse(X) else as_array(X))
         if values.ndim != 2:
-            raise ValueError(
-                f"X must be a table, as when learning began: rows of columns, got the shape {values.shape}"
-            )
+            raise ValueError(f"X must be a table, rows of columns, got the shape {values.shape}")
         validate_data(model, values, reset=reset, skip_check_array=True)
-    assert columns is not None
-    names = [column.name for column in columns.schema.columns]
+    if columns is None:
+        names = [f"x{place}" for place in range(values.shape[1])]
+    else:
+        names = [column.name for column in columns.schema.columns]
     return Records.of({name: values[:, place].tolist() for place, name in enumerate(names)})

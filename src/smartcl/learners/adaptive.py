@@ -38,7 +38,7 @@ def plain_network(spec: InputSpec, settings: AdaptiveSettings, seed: int) -> Lea
     hidden = tuple(min(width, asked) for width, asked in zip(PLAIN.hidden, settings.hidden, strict=False))
     usual = AdaptiveSettings()
     turned = {name: getattr(settings, name) for name in TURNED if getattr(settings, name) != getattr(usual, name)}
-    own = {name: getattr(settings, name) for name in ("network", "optimizer", "augment")}
+    own = {name: getattr(settings, name) for name in ("network", "optimizer", "augment", "kept_weights")}
     recipe = replace(PLAIN, hidden=hidden, **own, **turned)
     return Learner(spec, NO_MEMORY, recipe, FairReservoir(), seed=seed)
 

@@ -125,15 +125,30 @@ class Method:
         """The names and default values of what can be set."""
         return self.settings.as_dict()
 
-    def learner(self, spec: InputSpec, memory: str | int, seed: int = 0, **parameters: Any) -> StreamLearner:
-        """A learner with these settings, the others as they are."""
+    def learner(
+        self,
+        spec: InputSpec,
+        memory: str | int,
+        seed: int = 0,
+        *,
+        total: str | int | None = None,
+        **parameters: Any,
+    ) -> StreamLearner:
+        """A learner with these settings, the others as they are; with a ``total``, as large as fits that."""
         from smartcl.learners.stream_learner import StreamLearner
+        from smartcl.learners.total import divided, total_nbytes
         from smartcl.learners.transaction import gradients_as_before
 
+        build, settings = self.build, self.settings.changed(parameters)
+        most = None if total is None else total_nbytes(total)
+        if most is not None:
+            build, settings = divided(build, settings, spec, most)
         with gradients_as_before():
-            made = self.build(spec, memory, self.settings.changed(parameters), seed)
+            made = build(spec, memory, settings, seed)
         if not isinstance(made, StreamLearner):  # another's builder
             raise ValueError(f"a method must build a smartcl.extend.Learner, this one built {shown(made)}")
+        if most is not None:
+            made.bound(most)
         return made
 
     def coerce(self, parameters: Mapping[str, Any]) -> dict[str, Any]:

@@ -83,12 +83,12 @@ class Learner(StreamLearner):
                 self.learn(new, batch.task)  # lines 5, 6
                 self.model.settle(self.rng)
             self.check_finite(chain.from_iterable(model.moved() for model in self.models), batch)
-            self.observed = observation = self.remember(batch)  # lines 7-10
+            self.observed = self.remember(batch)  # lines 7-10
             self.batches += 1
             if self.recipe.consolidates_after(self.batches):
                 self.consolidate(new, batch)  # line 11
             self.finish_batch()
-        return observation
+        return self.observed
 
     def check_finite(self, values: Iterable[torch.Tensor], batch: Batch) -> None:
         """Refuse a state with values that are not finite."""
@@ -161,6 +161,10 @@ class Learner(StreamLearner):
         candidates = self.memory.candidates(batch, self.listened_to(), self.stored_beside(batch), self.told_by)
         view = partial(CandidateView, self, candidates)
         return self.memory.select(candidates, view, self.rng, self.offer)
+
+    def make_room(self) -> Observation:
+        view = partial(CandidateView, self, self.memory.store)
+        return self.memory.select(self.memory.store, view, self.rng, self.offer)
 
     def listened_to(self) -> Bools:
         """The input features that the answers depend on."""

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from smartcl.learners.class_counts import ClassCounts
 from smartcl.learners.ids import id_dtype, saved_with_ids
 from smartcl.learners.weights import ClassWeight
+from smartcl.memory.budget import Budget
 from smartcl.network.scaling import InputScale
 from smartcl.saving.saved import Saved, generator_state
 
@@ -27,6 +30,7 @@ def state_of(learner: StreamLearner) -> dict[str, Any]:
         "weighted": learner.weighted,
         "class_weight": list(told) if isinstance(told := learner.class_weight, tuple) else told,
         "memory": learner.memory.state_dict(),
+        **({} if learner.total is None else {"room": np.array([learner.memory.budget.nbytes])}),
         "rng": learner.rng.bit_generator.state,
     }
 
@@ -36,6 +40,7 @@ def load_state(learner: StreamLearner, saved: Saved) -> None:
     n_classes = saved.whole("n_classes", learner.spec.n_classes, MOST_CLASSES)
     if n_classes > learner.spec.n_classes:
         learner.add_classes(n_classes)
+    total, learner.total = learner.total, None  # a state half loaded is of no size
     learner.begin_batch()
     learner.batches = saved.whole("batches", 0)
     learner.scale = _scale(learner.scale, saved)
@@ -46,9 +51,12 @@ def load_state(learner: StreamLearner, saved: Saved) -> None:
     learner.keeps_ids = saved_with_ids(saved)
     beside = {**({"weight": "float32"} if learner.weighted else {}), **id_dtype(learner)}
     extra = None if learner.extra_dtypes is None else {**learner.extra_dtypes, **beside}
+    if total is not None:
+        learner.memory.budget = Budget(min(total, max(1, int(saved.array("room", (1,), "int64")[0]))))
     learner.memory.load_state_dict(saved.part("memory"), n_classes, extra)
     learner.rng.bit_generator.state = generator_state(saved.part("rng"))
     learner.finish_batch()
+    learner.total = total
 
 
 def _scale(scale: InputScale | None, saved: Saved) -> InputScale | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from smartcl.learners.recipe import MethodTraining, Recipe
-from smartcl.settings import OwnMember
+from smartcl.settings import OwnMember, Settings
 
 
 @dataclass(frozen=True)
@@ -83,6 +83,13 @@ class ICaRLSettings(MethodTraining):
     strength: float = 1.0
     layer: str = "penultimate"
     whole: bool = True
+
+
+@dataclass(frozen=True)
+class RanDumbSettings(Settings):
+    """How many random features there are; the state has two bytes for each pair of them."""
+
+    features: int = 4000
 
 
 @dataclass(frozen=True)

@@ -44,6 +44,7 @@ OURS: dict[str, Method] = {
     "gem": _method("gem:gem", settings.GEMSettings(), "Lopez-Paz & Ranzato 2017", task_aware=True),
     "a-gem": _method("gem:agem", settings.AGEMSettings(), "Chaudhry et al. 2019", task_aware=True),
     "icarl": _method("icarl:icarl", settings.ICaRLSettings(), "Rebuffi et al. 2017", task_aware=True),
+    "randumb": _method("randumb:randumb", settings.RanDumbSettings(), "Prabhu et al. 2024"),
     "l2": _method("regularized:l2", settings.PenaltySettings(strength=0.5), "Hsu, Liu, Ramasamy & Kira 2018"),
     "ewc": _method("regularized:ewc", settings.PenaltySettings(strength=100.0), "Kirkpatrick et al. 2017"),
     "ewc-online": _method("regularized:ewc_online", settings.PenaltySettings(strength=700.0), "Schwarz et al. 2018"),
@@ -129,11 +130,13 @@ def find_method(name: str) -> Method:
     return METHODS[name]
 
 
-def build_learner(name: str, spec: InputSpec, memory: str | int, seed: int = 0, **parameters: Any) -> StreamLearner:
-    """A learner by name.
+def build_learner(
+    name: str, spec: InputSpec, memory: str | int, seed: int = 0, *, total: str | int | None = None, **parameters: Any
+) -> StreamLearner:
+    """A learner by name; with a ``total``, its whole state stays within it.
 
     >>> from smartcl.data import InputSpec
     >>> build_learner("er", InputSpec(n_features=4, n_classes=2), "1kB", hidden=(8,)).memory
     0 samples in 0 B of 1 kB, 4 of 4 features kept
     """
-    return find_method(name).learner(spec, memory, seed, **parameters)
+    return find_method(name).learner(spec, memory, seed, total=total, **parameters)

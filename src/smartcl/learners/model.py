@@ -48,6 +48,15 @@ class Model:
         self.average = WeightAverage(self.network, recipe.average, AVERAGE_EVERY) if recipe.average else None
         shrink = sum(regularizer.row_shrinkage(recipe.lr) for regularizer in self.regularizers)
         self.optimizer.schedule_rows(shrink, recipe.average)
+        #: The numbers in which weights are kept between batches; half precision comes without the optimizer's moments.
+        self.kept = torch.float16 if recipe.kept_weights == "float16" else torch.float32
+        if self.kept == torch.float16 and self.network.table is not None:
+            raise ValueError(
+                "kept_weights must be float32 for sparse rows of so many features: only rows that are active change"
+            )
+        if self.kept == torch.float16 and recipe.optimizer is not None:
+            raise ValueError("kept_weights must be float32 with an optimizer of one's own: what it keeps is its own")
+        self._round()
 
     def copy(self) -> Model:
         """The same model, to be moved without moving this one. A row table is shared: it can undo what was done."""
@@ -56,6 +65,7 @@ class Model:
         twin.optimizer = self.optimizer.copy(twin.network)
         twin.average = None if self.average is None else self.average.copy()
         twin.regularizers = tuple(regularizer.copy() for regularizer in self.regularizers)
+        twin.kept = self.kept
         return twin
 
     @property
@@ -90,6 +100,18 @@ class Model:
             regularizer.settle(self.network, self.optimizer)
         if self.network.is_dead():
             self.begin_anew(rng)
+        self._round()
+
+    @torch.no_grad()
+    def _round(self) -> None:
+        """Leave nothing between batches that half precision does not hold, where weights are kept in it."""
+        if self.kept == torch.float32:
+            return
+        for network in (self.network, *(() if self.average is None else (self.average.network,))):
+            for weight in network.parameters():
+                weight.copy_(weight.half())
+        if isinstance(self.optimizer, Adam):
+            self.optimizer.restart()
 
     def begin_anew(self, rng: np.random.Generator) -> None:
         """Forget all that was learned."""
@@ -109,6 +131,7 @@ class Model:
         self.optimizer.resize()
         if self.average is not None:
             self.average.resize(self.network)
+        self._round()
 
     def moved(self) -> Iterator[torch.Tensor]:
         """All that the steps of a batch have moved."""
@@ -132,11 +155,11 @@ class Model:
     def state_dict(self) -> dict[str, Any]:
         table = self.network.table
         return {
-            "weights": copied_weights(self.network),
+            "weights": copied_weights(self.network, self.kept),
             "buffers": {name: value.clone() for name, value in self.network.named_buffers()},
-            "average": None if self.average is None else copied_weights(self.average.network),
+            "average": None if self.average is None else copied_weights(self.average.network, self.kept),
             "average_step": None if self.average is None else self.average.step,
-            "optimizer": self.optimizer.state_dict(),
+            "optimizer": self.optimizer.state_dict() if self.kept == torch.float32 else None,
             "regularizers": [regularizer.state_dict() for regularizer in self.regularizers],
             "table": None if table is None else table.state_dict(),
         }
@@ -144,20 +167,29 @@ class Model:
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Go on from ``state_dict()``; what does not fit this network is refused."""
         saved, table = Saved(state, "model"), self.network.table
-        for name, part in (("table", table), ("average", self.average), ("average_step", self.average)):
+        moments = self.optimizer if self.kept == torch.float32 else None
+        for name, part in (
+            ("table", table),
+            ("average", self.average),
+            ("average_step", self.average),
+            ("optimizer", moments),
+        ):
             if saved.has(name) != (part is not None):
                 saved.refuse(name, f"must {'not ' * (part is None)}be there for such a network")
         if table is not None:
             table.load_state_dict(saved.entries("table"))
         if isinstance(self.network, WrappedNetwork):
             self.network.check_same(saved)
-        fill_weights(self.network, saved, "weights")
+        fill_weights(self.network, saved, "weights", self.kept)
         _fill_buffers(self.network, saved)
         if self.average is not None:
-            fill_weights(self.average.network, saved, "average")
+            fill_weights(self.average.network, saved, "average", self.kept)
             _fill_buffers(self.average.network, saved)
             self.average.step = saved.whole("average_step", 0, MOST_STEPS)
-        self.optimizer.load_state_dict(saved.entries("optimizer"))
+        if moments is None:
+            self._round()
+        else:
+            self.optimizer.load_state_dict(saved.entries("optimizer"))
         states = saved.parts("regularizers")
         if len(states) != len(self.regularizers):
             saved.refuse("regularizers", f"must be {len(self.regularizers)} states, are {len(states)}")
@@ -177,14 +209,15 @@ def make_optimizer(network: Network, recipe: Recipe) -> Adam | TorchOptimizer:
     return Adam(network, recipe.lr) if recipe.optimizer is None else TorchOptimizer(network, recipe.optimizer)
 
 
-def copied_weights(network: Network) -> dict[str, torch.Tensor]:
-    return {name: value.detach().clone() for name, value in network.named_parameters()}
+def copied_weights(network: Network, dtype: torch.dtype = torch.float32) -> dict[str, torch.Tensor]:
+    return {name: value.detach().to(dtype, copy=True) for name, value in network.named_parameters()}
 
 
 @torch.no_grad()
-def fill_weights(network: Network, saved: Saved, name: str) -> None:
+def fill_weights(network: Network, saved: Saved, name: str, dtype: torch.dtype = torch.float32) -> None:
     parameters = dict(network.named_parameters())
-    for key, value in saved.tensors(name, {key: tuple(value.shape) for key, value in parameters.items()}).items():
+    shapes = {key: tuple(value.shape) for key, value in parameters.items()}
+    for key, value in saved.tensors(name, shapes, dtype).items():
         parameters[key].copy_(value)
 
 

@@ -44,6 +44,9 @@ class Recipe(Settings):
     optimizer: MakeOptimizer | None = None
     #: What is done to the rows of every step as that module takes them: ``augment(rows)``.
     augment: Augment | None = None
+    #: In which numbers weights are kept between batches: ``float32`` with the optimizer's moments, or ``float16``
+    #: without them, in a quarter of the bytes. None: ``float32``.
+    kept_weights: str | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()

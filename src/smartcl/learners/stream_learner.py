@@ -26,9 +26,12 @@ from smartcl.network.inputs import Prepared, prepare
 from smartcl.network.plain import PlainNetwork
 from smartcl.network.row_table.table import RowTable
 from smartcl.network.scaling import InputScale
+from smartcl.saving.persistence import state_nbytes
 from smartcl.saving.saved import Saved
 
 PREDICT_ROWS = 2048
+#: Bytes of a total that stay free: numbers in the text of a state have more digits, or fewer, as it goes on.
+ROUNDING = 1024
 
 
 class SaidBefore(NamedTuple):
@@ -69,6 +72,9 @@ class StreamLearner(Transactional):
         self.counts, self.class_weight = ClassCounts.none(spec.n_classes), cast(ClassWeight, None)
         #: Whether samples have weights of their own, stored beside them; the first batch decides.
         self.weighted = False
+        #: The most bytes that the whole state may take, and those that samples may take of them; None: no bound.
+        self.total: int | None = None
+        self.most_samples = self.memory.budget.nbytes
         #: Batches learned, of which those since the last consolidation count where it comes on a schedule.
         self.batches = 0
 
@@ -174,6 +180,46 @@ class StreamLearner(Transactional):
         """The bytes of all that the future depends on: of the memory, and of each part beside it."""
         models = zip(self.model_names, self.models, strict=True)
         return {"memory": self.memory.store.nbytes, **{name: model.nbytes for name, model in models}}
+
+    def bound(self, total: int) -> None:
+        """Keep the whole state within so many bytes from now on."""
+        with self.all_or_nothing():
+            self.begin_batch()
+            self.total = total
+            self.finish_batch()
+
+    def finish_batch(self) -> None:
+        """From here on, others see what has been done, within the bytes that there are."""
+        if self.total is not None:
+            self._keep_within(self.total)
+        super().finish_batch()
+
+    def _keep_within(self, total: int) -> None:
+        """Give the memory what the rest of the state leaves; samples that do not fit any more leave."""
+        self.memory = copy(self.memory)
+        for last in (False, False, False, True):
+            rest = self.total_nbytes - self.memory.nbytes + ROUNDING
+            if rest + self.spec.sample_nbytes > total:
+                raise ValueError(
+                    f"total must be at least {rest + self.spec.sample_nbytes} bytes: that is what "
+                    f"{type(self).__name__} takes with one sample, {self.spec.n_features} features and "
+                    f"{self.spec.n_classes} classes; it is {total}"
+                )
+            self.memory.limit_to(min(self.most_samples, total - rest))
+            if self.memory.store.nbytes <= self.memory.limit and self.memory.nbytes <= self.memory.budget.nbytes:
+                return
+            if last or self.memory.limit <= self.memory.store.overhead:
+                self.memory.clear()
+            self.observed = self.make_room() if self.observed is None else self.observed.and_then(self.make_room())
+
+    def make_room(self) -> Observation:
+        """Let go of stored samples that the memory's budget does not hold any more."""
+        return self.memory.select(self.memory.store, None, self.rng)
+
+    @property
+    def total_nbytes(self) -> int:
+        """The bytes of the whole state, as ``state_dict`` has it and a saved folder holds it."""
+        return state_nbytes(self.state_dict())
 
     def as_module(self) -> PlainNetwork:
         """What predicts, as a plain PyTorch module; a method that does not predict by its network has none."""

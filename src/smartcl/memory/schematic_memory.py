@@ -60,6 +60,18 @@ class Observation:
     kept: Ints
     stored: Ints
 
+    def and_then(self, later: Observation) -> Observation:
+        """What became of both, where some of what was kept and stored left later.
+
+        >>> seen = Observation(np.array([0, 2]), np.array([1])).and_then(Observation(np.array([1, 2]), np.array([])))
+        >>> seen.kept, seen.stored
+        (array([2]), array([1]))
+        """
+        before = len(self.kept)
+        return Observation(
+            self.kept[later.kept[later.kept < before]], self.stored[later.kept[later.kept >= before] - before]
+        )
+
 
 class SchematicMemory:
     """Samples in at most ``budget.nbytes`` bytes, after every call.
@@ -194,6 +206,15 @@ class SchematicMemory:
         self.offered += new
         self.skipped += new - int((fitting >= before).sum())
         return Observation(keep[keep < before], keep[keep >= before] - before)
+
+    def clear(self) -> None:
+        """Let go of all samples, and of the masks and the code that they are read by."""
+        self.store = SampleStore.empty(**self.store.kind)
+
+    def limit_to(self, nbytes: int) -> None:
+        """Another budget from now on; samples that it does not hold are let go of by ``select``."""
+        self.budget = Budget(nbytes)
+        self.keep_free(self.reserve)
 
     def take_in(self, store: SampleStore, offered: int, rng: np.random.Generator, offer: Offer = USUAL_OFFER) -> None:
         """Hold the samples of another store, kept of ``offered``, in the place of what is held; those that fit stay.

@@ -82,6 +82,11 @@ class Adam:
         for value in (*self._mean.values(), *self._square.values()):
             value.zero_()
 
+    def restart(self) -> None:
+        """Begin as a new optimizer does: what was known of the slopes is forgotten, the steps are counted anew."""
+        self.forget()
+        self.steps = 0
+
     def moments(self) -> list[torch.Tensor]:
         return [*self._mean.values(), *self._square.values()]
 

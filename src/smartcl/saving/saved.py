@@ -114,13 +114,15 @@ class Saved:
             self.refuse(name, "must be finite: it contains NaN or infinity")
         return found
 
-    def tensors(self, name: str, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, torch.Tensor]:
+    def tensors(
+        self, name: str, shapes: Mapping[str, tuple[int, ...]], dtype: torch.dtype = torch.float32
+    ) -> dict[str, torch.Tensor]:
         """A part that holds one tensor of finite numbers for each of these names, of this shape, and no others."""
         found = self.part(name)
         stranger = next((key for key in found._state if key not in shapes), None)
         if stranger is not None:
             self.refuse(name, f"has {shortened(stranger)}, which is not one of {', '.join(shapes)}")
-        return {key: found.tensor(key, shape) for key, shape in shapes.items()}
+        return {key: found.tensor(key, shape, dtype) for key, shape in shapes.items()}
 
     def array(self, name: str, shape: Shape, *dtypes: str) -> NDArray[Any]:
         """An array of finite numbers in one of these dtypes."""

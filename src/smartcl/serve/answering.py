@@ -55,8 +55,11 @@ class Answering:
 
     def answers(self, rows: Sequence[Mapping[str, Any]]) -> Answers:
         """The model's answers to checked rows."""
-        records = Records.of(columns_of([dict(row) for row in rows], self.model.schema.wanted))
-        x = self._encoder.encode(self._encoder.parse(records))
+        if len(rows) == 1:
+            x = self._encoder.row(rows[0]).x  # the same features, in a third of the time
+        else:
+            records = Records.of(columns_of([dict(row) for row in rows], self.model.schema.wanted))
+            x = self._encoder.encode(self._encoder.parse(records))
         if len(self._encoder.book) > MOST_NAMES:
             self._encoder.book = self._book.copy()
         probabilities, names = self.model.classifier._answers(x)

@@ -1,4 +1,4 @@
-"""How a service holds memory with glibc: large arrays apart from small objects, and what is free given back."""
+"""Memory of a service with glibc: large arrays apart from small objects, and what is free given back."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ import pytest
 from smartcl.cli.app import call
 from smartcl.errors import UnavailableError
 from smartcl.paper.datasets.stream_suite import SEEDS, SUITE, SuiteFile, stream_path, write_suite_file
-from smartcl.paper.experiments import prequential_run as runs
+from smartcl.paper.experiments import peers_process as process
 from smartcl.paper.experiments.results import ResultFolder
 from smartcl.paper.experiments.run_spec import RunSpec
 from smartcl.paper.experiments.streams import (
@@ -89,13 +89,13 @@ def test_our_own_run_is_the_estimator_batch_by_batch(data_dir):
 
 
 def test_without_the_environment_a_peer_says_what_to_do(data_dir, monkeypatch):
-    monkeypatch.setattr(runs, "ENVIRONMENT", "nowhere")
+    monkeypatch.setattr(process, "ENVIRONMENT", "nowhere")
     with pytest.raises(UnavailableError, match="'make peers' makes it"):
         run(RunSpec.of({}, dataset="led", method="river-arf", memory="none"), data_dir=data_dir)
 
 
 def test_the_command_says_it_once_before_any_run(tmp_path, data_dir, monkeypatch, capsys):
-    monkeypatch.setattr(runs, "ENVIRONMENT", "nowhere")
+    monkeypatch.setattr(process, "ENVIRONMENT", "nowhere")
     arguments = ["reproduce", "streams", "--results", str(tmp_path / "results"), "--out", str(tmp_path / "out")]
     for wanted, said in (
         (["--column", "rare", "--row", "adaptive"], "rare.npz is not there: 'make peers' writes the streams"),
@@ -111,7 +111,7 @@ def test_the_command_says_it_once_before_any_run(tmp_path, data_dir, monkeypatch
 def fake_peers(tmp_path, monkeypatch):
     """An interpreter that answers like the peers' worker, and knows one peer."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(runs, "ENVIRONMENT", "peers")
+    monkeypatch.setattr(process, "ENVIRONMENT", "peers")
     python = tmp_path / "peers" / "bin" / "python"
     python.parent.mkdir(parents=True)
     python.write_text(
@@ -125,10 +125,10 @@ def fake_peers(tmp_path, monkeypatch):
     )
     python.chmod(python.stat().st_mode | stat.S_IXUSR)
     yield
-    if runs.peers_worker.cache_info().currsize:
-        with runs.peers_worker(python) as worker:
+    if process.peers_worker.cache_info().currsize:
+        with process.peers_worker(python) as worker:
             worker.kill()
-    runs.peers_worker.cache_clear()
+    process.peers_worker.cache_clear()
 
 
 @pytest.mark.usefixtures("fake_peers")

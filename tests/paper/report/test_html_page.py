@@ -239,16 +239,17 @@ def test_seeds_that_settings_were_chosen_by_are_not_looked_for_in_tables(results
     assert Runs(results).seeds == 2
 
 
-def test_the_first_screen_shows_bytes_noise_and_speed(results, tmp_path):
+def test_the_second_screen_shows_bytes_noise_and_speed(results, tmp_path):
     timed = tmp_path / "benchmarks.json"
     figures = [("smart", 1480.2), ("Avalanche Replay", 210.0)]
     lines = [{"figure": f"{name}: rows a second", "measured": speed} for name, speed in figures]
     lines += [{"figure": "smart: accuracy", "measured": 97.04}, {"figure": "smart / River, in accuracy", "measured": 1}]
     timed.write_text(json.dumps({"peers": lines}))
     report = write_report(results, tmp_path / "report", timed)
-    first = report.figures[0]
-    assert first.name == "glance"
-    assert [title for title, _ in first.panels][-1] == "rows a second"
+    first, second = report.figures[:2]
+    assert (first.name, first.missing) == ("glance-users", "smartcl reproduce real-streams")
+    assert second.name == "glance"
+    assert [title for title, _ in second.panels][-1] == "rows a second"
     page = (tmp_path / "report" / "index.html").read_text()
     assert page.index('id="glance"') < page.index('id="accuracy-bytes"')
     assert "Avalanche Replay: 210 rows a second" in page

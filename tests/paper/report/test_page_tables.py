@@ -63,8 +63,9 @@ def held(column: str) -> str:
 
 def others(cells: Iterable[dict[str, Any]], column: str) -> list[dict[str, Any]]:
     """The cells of those who have a memory and are not ``smart``."""
-    ours = ("smart", "smart, values exact", "joint training", "joint training, smart's training")
-    return [cell for cell in cells if cell["column"] == column and cell["row"] not in ours]
+    ours = ("smart", "smart, values exact", "joint training", "joint training, smart's training", "default")
+    without_memory = ("RanDumb",)
+    return [cell for cell in cells if cell["column"] == column and cell["row"] not in (*ours, *without_memory)]
 
 
 @pytest.mark.parametrize("name", SHOWN)

@@ -1,4 +1,4 @@
-"""Maps from rows to features whose sums are kept: the values, random ReLU features, axis-parallel steps; hashed words.
+"""Maps from rows to features whose sums are kept: values, random ReLU or Fourier features, axis-parallel steps; hashes.
 
 A map is drawn from a seed, so it costs no bytes that a seed does not say; only thresholds of steps come from rows.
 """
@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from smartcl.data.batch import Floats
 from smartcl.data.spec import InputSpec
 from smartcl.learners.ensemble.settings import (
     BIAS,
@@ -20,14 +21,13 @@ from smartcl.learners.ensemble.settings import (
     GAIN,
     HASHED_FEATURES,
     MANY_FEATURES,
+    NARROW,
     RELU_FEATURES,
     STEP_FEATURES,
     WIDE,
     WIDE_FEATURES,
 )
 from smartcl.saving.saved import Saved
-
-Floats = NDArray[np.float32]
 
 
 class FeatureMap(Protocol):
@@ -204,6 +204,67 @@ class HashedColumns:
         return np.concatenate([ones, folded.toarray().astype(np.float32)], axis=1)
 
 
+@dataclass(frozen=True)
+class FourierFeatures:
+    """A 1, and random Fourier features (Rahimi & Recht 2007): products of two rows' features are near a kernel's.
+
+    The kernel is ``exp(-|a - b|² · NARROW / (n_columns · variance))``, with the variance of all values of the rows that
+    the map was drawn from; with ``NARROW = 1`` it would be scikit-learn's ``gamma="scale"``.
+
+    >>> rows = np.random.default_rng(0).normal(size=(50, 3)).astype(np.float32)
+    >>> features = FourierFeatures(seed=0, n_columns=3, count=4000).drawn(rows)(rows)
+    >>> features.shape, bool(abs(features[0, 1:] @ features[0, 1:] / 4000 - 1) < 0.05)
+    ((50, 4001), True)
+    """
+
+    seed: int
+    n_columns: int
+    count: int
+    variance: float = 1.0
+
+    def drawn(self, rows: Floats) -> FourierFeatures:
+        """For rows such as these."""
+        return replace(self, variance=float(rows.var(dtype=np.float64)) or 1.0)
+
+    @property
+    def width(self) -> int:
+        return 1 + self.count
+
+    @property
+    def linear(self) -> int:
+        return 1
+
+    @property
+    def nbytes(self) -> int:
+        return 0
+
+    def __call__(self, rows: Floats) -> Floats:
+        weights, phase = self._waves
+        features = np.empty((len(rows), self.width), np.float32)
+        features[:, 0] = 1.0
+        angle = rows @ weights
+        angle *= np.float32(np.sqrt(2 * NARROW / (self.n_columns * self.variance)))
+        angle += phase
+        np.cos(angle, out=features[:, 1:])
+        features[:, 1:] *= np.float32(np.sqrt(2))
+        return features
+
+    @cached_property
+    def _waves(self) -> tuple[Floats, Floats]:
+        """Directions [column, feature] of unit variance, and phases."""
+        rng = np.random.default_rng([self.seed, 0])
+        weights = rng.standard_normal((self.n_columns, self.count), dtype=np.float32)
+        return weights, rng.random(self.count, dtype=np.float32) * np.float32(2 * np.pi)
+
+    def state_dict(self) -> dict[str, Any]:
+        return {"seed": self.seed, "variance": self.variance}
+
+    def loaded(self, saved: Saved) -> FourierFeatures:
+        """What ``state_dict`` described, for rows of the same columns."""
+        seed, variance = saved.whole("seed", 0, 2**63), saved.number("variance", 0.0)
+        return replace(self, seed=seed, variance=variance or 1.0)
+
+
 def hashed(columns: NDArray[Any], seed: int, buckets: int) -> tuple[NDArray[np.int64], Floats]:
     """A bucket and a sign for each column number, by a multiplicative hash."""
     mixed = (columns.astype(np.uint64) + np.uint64(2 * seed + 1)) * np.uint64(0x9E3779B97F4A7C15)
@@ -214,9 +275,13 @@ def hashed(columns: NDArray[Any], seed: int, buckets: int) -> tuple[NDArray[np.i
     return ((mixed >> np.uint64(1)) % np.uint64(buckets)).astype(np.int64), sign
 
 
+def hashes(spec: InputSpec) -> bool:
+    """Whether rows are hashed: sparse ones, and those for whose columns random weights would take 240 MB and more."""
+    return spec.n_features > 4 * WIDE_FEATURES or (spec.sparse and spec.n_features >= WIDE)
+
+
 def first_map(spec: InputSpec, seed: int) -> RandomFeatures | HashedColumns:
     """The map for a stream of which no row has been seen."""
-    too_wide = spec.n_features > 4 * WIDE_FEATURES  # random weights for each column would take 240 MB and more
-    if too_wide or (spec.sparse and spec.n_features >= WIDE):
+    if hashes(spec):
         return HashedColumns(seed, spec.n_features)
     return RandomFeatures.blank(seed, spec.n_features, pixels=spec.dtype == "uint8")

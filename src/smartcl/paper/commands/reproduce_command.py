@@ -20,6 +20,7 @@ from smartcl.cli.usage import arguments_checked, json_text
 from smartcl.errors import extra
 from smartcl.paper.datasets.dataset_registry import sources_here
 from smartcl.paper.experiments.catalogue import Artefact, artefact_data, find_artefacts, quick
+from smartcl.paper.experiments.real_stream_tables import REAL_STREAM_TABLES, with_rows
 from smartcl.paper.experiments.results import ResultFolder
 from smartcl.paper.experiments.run_spec import RunSpec
 from smartcl.paper.experiments.sweep import missing
@@ -35,6 +36,7 @@ def reproduce(
     seeds: int | None,
     rows: list[str] | None,
     columns: list[str] | None,
+    stream_rows: int | None,
     small: bool,
     results: Path,
     out: Path,
@@ -59,6 +61,8 @@ def reproduce(
         artefacts = {
             each: _part(artefact, small, rows or [], columns or []) for each, artefact in find_artefacts(name).items()
         }
+        if stream_rows is not None:
+            artefacts = {each: _with_rows(each, artefact, stream_rows) for each, artefact in artefacts.items()}
         ablation = artefacts[name].ablation if name in artefacts and not show else None
         if ablation is not None and engine != "local":
             raise ValueError(f"{name} runs on this machine only: leave --engine out")
@@ -82,6 +86,7 @@ def reproduce(
         artefacts = {each: _learned_from(sources, artefact) for each, artefact in artefacts.items()}
         specs = _specs(artefacts, seeds)
         wanted = missing(specs, folder)
+    wanted, short = _there(wanted)
     failed = _run(wanted, folder, _engine(engine, address, workers), data) if wanted else {}
     if ablation is not None:
         from smartcl.paper.commands.ablation_runs import make_runs
@@ -95,6 +100,8 @@ def reproduce(
             _print(each, artefact, said[each], paired)
         if each in written:
             _write(each, said[each], out)
+    for each in short:
+        say(each)
     for made, reason in failed.items():
         say(f"failed: {made}: {reason}")
     if failed:
@@ -110,12 +117,27 @@ def _learned_from(sources: dict[str, str], artefact: Artefact) -> Artefact:
     return replace(artefact, tables=tuple(replace(table, sources=sources) for table in artefact.tables))
 
 
+def _with_rows(name: str, artefact: Artefact, rows: int) -> Artefact:
+    if any(table.name not in REAL_STREAM_TABLES for table in artefact.tables) or not artefact.tables:
+        raise ValueError(f"--rows is for tables of real streams, {', '.join(REAL_STREAM_TABLES)}, not for {name}")
+    return replace(artefact, tables=tuple(with_rows(table, rows) for table in artefact.tables))
+
+
 def _part(artefact: Artefact, small: bool, rows: list[str], columns: list[str]) -> Artefact:
     tables = ((quick(table) if small else table).part(rows, columns) for table in artefact.tables)
     if artefact.ablation is None:
         return replace(artefact, tables=tuple(tables))
     ablation = artefact.ablation().part(rows, columns, small)
     return replace(artefact, tables=tuple(tables), ablation=lambda: ablation)
+
+
+def _there(wanted: list[RunSpec]) -> tuple[list[RunSpec], list[str]]:
+    """The runs that can be made here, and a sentence for each package that is not."""
+    if not wanted:
+        return [], []
+    from smartcl.paper.experiments.real_stream_run import without_missing_peers
+
+    return without_missing_peers(wanted)
 
 
 def _engine(kind: str, address: str | None, workers: int | None) -> Engine:

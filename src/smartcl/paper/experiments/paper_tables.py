@@ -48,7 +48,13 @@ JOINT = (
     Row("joint training", "joint", at={"memory": "300 samples"}, seeds=BEYOND_SEEDS),
     Row("joint training, smart's training", "joint-smart", at={"memory": "300 samples"}, seeds=BEYOND_SEEDS),
 )
+#: The critic of memories: random features and sums, no sample; one run serves all sizes of memory.
+RANDUMB = Row("RanDumb", "randumb", at={"memory": "300 samples"}, seeds=3)
+#: What ``SmartClassifier`` is by default.
+BY_DEFAULT = Row("default", "adaptive", seeds=3)
 BEYOND = (
+    BY_DEFAULT,
+    RANDUMB,
     *(Row(name, name.lower(), seeds=BEYOND_SEEDS) for name in ("ER", "GDumb", "DER++")),
     *AS_SMART_LEARNS,
     *JOINT,
@@ -203,6 +209,8 @@ PAPER_TABLES = {
                 Row("iCaRL on raw outputs", "icarl", {"layer": "logits"}, printed="iCaRL"),
                 Row("GEM", "gem", printed="GEM"),
                 Row("A-GEM", "a-gem", seeds=BEYOND_SEEDS),
+                BY_DEFAULT,
+                RANDUMB,
                 *SMART_ROWS,
             ),
             ("300",),

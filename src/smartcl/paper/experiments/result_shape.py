@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from smartcl.paper.experiments.measures import COSTS, HOLDINGS, SCORES, STREAM_SCORES
+from smartcl.paper.experiments.measures import COSTS, HOLDINGS, LOSSES, SCORES, STREAM_SCORES
 
 Check = Callable[[Any], bool]
 
@@ -70,7 +70,7 @@ def or_none(check: Check) -> Check:
 
 ENTRIES: Mapping[str, Check] = {
     **dict.fromkeys([*SCORES, *STREAM_SCORES], or_none(is_number)),
-    **dict.fromkeys([*HOLDINGS, *COSTS, "budget_bytes", "features_kept", "seconds", "rows"], is_number),
+    **dict.fromkeys([*HOLDINGS, *COSTS, *LOSSES, "budget_bytes", "features_kept", "seconds", "rows"], is_number),
     **{f"{score}_per_task": list_of(or_none(is_number)) for score in SCORES},
     "accuracy_matrix": is_matrix,
     "memory_history": is_history,

@@ -11,8 +11,9 @@ from typing import Any
 from smartcl.learners.methods import find_method
 from smartcl.paper.datasets.corruption import NoiseModel
 from smartcl.paper.datasets.dataset_registry import DATASETS, protocol_of
+from smartcl.paper.datasets.real_tasks import RealTask, is_real_task
 from smartcl.paper.datasets.stream_suite import SUITE
-from smartcl.paper.peers.names import PEERS
+from smartcl.paper.peers.names import ALL_PEERS
 from smartcl.paper.peers.rivals import RIVALS
 from smartcl.paper.scores.prequential import BATCH_ROWS
 from smartcl.saving.references import saved_code
@@ -25,9 +26,10 @@ CODE = ("network", "optimizer", "augment")
 class RunSpec:
     """A data set, a method with the parameters that differ from its own, a memory, a noise model and a seed.
 
-    A run on a stream of the suite is prequential, and its method may be a peer, which has no parameters of ours.
+    A run on a stream of the suite or a real one is prequential, and its method may be a peer, which has no
+    parameters of ours.
     ``source`` names the data learned from, which a data set's name alone does not: another release may lie in the
-    folder, or a stand-in serve. Unless said, it is the source that the data set has in the registry or in the suite.
+    folder, or a stand-in serve. Unless said, it is the source that the data set has where it is known.
 
     >>> RunSpec("disjoint-mnist", "er").key == RunSpec("disjoint-mnist", "er", seed=0, source="MNIST").key
     True
@@ -48,11 +50,13 @@ class RunSpec:
         known = DATASETS.get(self.dataset) or SUITE.get(self.dataset)
         if not self.source and known is not None:
             object.__setattr__(self, "source", known.source)
+        elif not self.source and is_real_task(self.dataset):
+            object.__setattr__(self, "source", RealTask.parse(self.dataset).source)
 
     @classmethod
     def of(cls, parameters: Mapping[str, Any], **names: Any) -> RunSpec:
         """With parameters given as a mapping, checked and put in order."""
-        if names["method"] in PEERS or names["method"] in RIVALS:
+        if names["method"] in ALL_PEERS or names["method"] in RIVALS:
             if parameters:
                 raise ValueError(f"{names['method']} is a peer, and runs at its own defaults: it takes no parameters")
             return cls(**names)
@@ -74,8 +78,8 @@ class RunSpec:
     @property
     def settings(self) -> dict[str, Any]:
         """Every parameter of the method, defaults included; of a peer its release, of a rival its numbers."""
-        if self.method in PEERS:
-            return dict(PEERS[self.method].settings)
+        if self.method in ALL_PEERS:
+            return dict(ALL_PEERS[self.method].settings)
         if self.method in RIVALS:
             return dict(RIVALS[self.method].settings)
         return {**find_method(self.method).parameters, **dict(self.parameters)}
@@ -85,6 +89,8 @@ class RunSpec:
         """How the data became a stream; nothing for a data set that there is not."""
         if self.dataset in SUITE:
             return {"prequential": BATCH_ROWS}
+        if is_real_task(self.dataset):
+            return RealTask.parse(self.dataset).protocol
         return protocol_of(self.dataset) if self.dataset in DATASETS else {}
 
     @property

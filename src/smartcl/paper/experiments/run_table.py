@@ -25,7 +25,8 @@ class Row:
 
     ``printed`` is the row of the paper's table to set beside it, ``at`` what this row decides of a run instead of the
     column, ``versus`` a row to compare with seed by seed, ``seeds`` how many are enough where the table asks for more.
-    A row with a ``reference`` shows that reference line, which every run of the method carries.
+    A row with a ``reference`` shows that reference line, which every run of the method carries. It has cells in all
+    columns but those it is ``without``.
     """
 
     label: str
@@ -36,6 +37,7 @@ class Row:
     versus: Row | None = None
     reference: str | None = None
     seeds: int | None = None
+    without: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,7 @@ class Table:
             for seed in range(max(wanted.values(), default=0))
             for row in self.rows
             for column in self.columns
-            if seed < wanted[row.label]
+            if seed < wanted[row.label] and column not in row.without
         ]
 
     def seeds_of(self, row: Row) -> int:
@@ -109,6 +111,8 @@ class Table:
     ) -> dict[int, float]:
         """What the runs that are there say, by seed; a reference line has scores but holds nothing."""
         metric = metric or self.metrics[0]
+        if column in row.without:
+            return {}
         found = {seed: results.load(self.spec(row, column, seed)) for seed in range(seeds)}
         read = {
             seed: result if row.reference is None else result.get("references", {}).get(row.reference, {})

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smartcl.paper.datasets.stream_suite import SEEDS, SUITE
-from smartcl.paper.experiments.measures import COSTS, STREAM_SCORES
+from smartcl.paper.experiments.measures import STREAM_SCORES
 from smartcl.paper.experiments.results import ResultFolder
 from smartcl.paper.experiments.run_table import EXACT_VALUES, Counted, Row, Table
 from smartcl.paper.peers.names import PEERS
@@ -40,7 +40,7 @@ STREAM_RUNS = Table(
     lambda column: {"dataset": column, "memory": MEMORY},
     {},
     seeds=SEEDS,
-    metrics=("accuracy", "auc", *STREAM_SCORES, *COSTS),
+    metrics=("accuracy", "auc", *STREAM_SCORES, "cpu_seconds", "pickled_bytes"),
 )
 
 #: About the number of points of a curve of accuracy over time.

@@ -14,11 +14,13 @@ from smartcl.learners.methods import build_learner
 from smartcl.learners.stream_learner import StreamLearner
 from smartcl.learners.watching import RunTimer, TellProgress
 from smartcl.paper.datasets.dataset_registry import DATASETS, load_stream
+from smartcl.paper.datasets.real_tasks import is_real_task
 from smartcl.paper.datasets.stream_suite import SUITE
 from smartcl.paper.datasets.task_stream import TaskStream
 from smartcl.paper.experiments.constraint import ConstraintProbe
 from smartcl.paper.experiments.keywords import KeywordNotes
 from smartcl.paper.experiments.prequential_run import prequential_run
+from smartcl.paper.experiments.real_stream_run import real_stream_run
 from smartcl.paper.experiments.run_spec import RunSpec
 from smartcl.paper.experiments.tracker import MemoryTracker
 from smartcl.paper.peers.closed_forms import rival_result
@@ -72,9 +74,11 @@ def prepare_run(spec: RunSpec, data_dir: Path | None = None) -> PreparedRun:
 
 
 def run(spec: RunSpec, progress: TellProgress | None = None, data_dir: Path | None = None) -> dict[str, Any]:
-    """Load the stream, build the learner, learn and test; on a stream of the suite, test each batch and learn it."""
+    """Load the stream, build the learner, learn and test; on a stream of rows, test them and then learn them."""
     if spec.dataset in SUITE:
         return prequential_run(spec, data_dir)
+    if is_real_task(spec.dataset):
+        return real_stream_run(spec, data_dir)
     if spec.method in RIVALS:
         return rival_run(spec, data_dir)
     return prepare_run(spec, data_dir).run(progress)
@@ -133,6 +137,7 @@ def learn(
         "samples_held": len(store),
         "share_held": 100.0 * len(store) / sum(len(task.train) for task in stream.tasks),
         "memory_bytes": store.nbytes,
+        "total_bytes": learner.total_nbytes,
         "budget_bytes": learner.memory.budget.nbytes,
         "features_kept": len(store.schema),
         "memory_history": tracker.history,

@@ -1,4 +1,4 @@
-"""Three kinds of drawing: lines with bands, a heat map, bars."""
+"""Four kinds of drawing: lines with bands, points with names, a heat map, bars."""
 
 from __future__ import annotations
 
@@ -115,6 +115,55 @@ def line_chart(
     shown = hollow if any(each.hollow for each in series) else ""
     keys = [each.key for each in sorted(series, key=lambda each: -each.points[-1].y)]
     return Drawing(width, deep + 6, "".join(parts), says, tuple(keys), shown)
+
+
+def scatter_chart(
+    series: Sequence[Series], x: Axis, y: Axis, says: str, hollow: str = "", width: float = WIDTH
+) -> Drawing:
+    """One point for each series, with its name beside it: no legend is needed."""
+    ground = line_chart([], x, y, says, hollow, width=width)
+    left, right, top, bottom = LEFT, width - RIGHT, TOP, HEIGHT - BOTTOM
+    at = {
+        each.key: (x.place(each.points[0].x, left, right), _clip(y.place(each.points[0].y, bottom, top)))
+        for each in series
+    }
+    parts = []
+    for each, (key, (across, height)) in zip(series, at.items(), strict=True):
+        parts.append(f'<g class="series" data-series="{key.name}">')
+        parts.append(marker(across, height, key.colour, each.points[0].says))
+        parts.append("</g>")
+    for key, across, height, anchor in placed_names([(key, *place) for key, place in at.items()], (left + right) / 2):
+        parts.append(text(across, height + 4, key.label, anchor=anchor))
+    return Drawing(width, ground.height, ground.body + "".join(parts), says)
+
+
+#: Units of a drawing between a point and its name, and between the names that stand above each other.
+BESIDE, APART = 8.0, 14.0
+
+
+def placed_names(points: Sequence[tuple[Key, float, float]], middle: float) -> list[tuple[Key, float, float, str]]:
+    """Where the names of points stand: on the side where there is room, moved down until none is on another.
+
+    >>> key = Key("a", "a", "red")
+    >>> [found[1:] for found in placed_names([(key, 10.0, 50.0), (key, 12.0, 52.0), (key, 90.0, 50.0)], 60.0)]
+    [(18.0, 50.0, 'start'), (82.0, 50.0, 'end'), (20.0, 64.0, 'start')]
+    """
+    found: list[tuple[Key, float, float, str]] = []
+    taken: list[tuple[float, float, float]] = []
+    for key, across, height in sorted(points, key=lambda point: point[2]):
+        anchor = "start" if across < middle else "end"
+        edge = across + (BESIDE if anchor == "start" else -BESIDE)
+        long = 7.0 * len(key.label)
+        first, last = (edge, edge + long) if anchor == "start" else (edge - long, edge)
+        while any(first < right and left < last and abs(height - y) < APART for left, right, y in taken):
+            height = min(
+                y + APART
+                for left, right, y in taken
+                if first < right and left < last and abs(height - y) < APART and y + APART > height
+            )
+        taken.append((first, last, height))
+        found.append((key, edge, height, anchor))
+    return found
 
 
 def heat_map(

@@ -1,9 +1,10 @@
-"""The first screen: accuracy against bytes, accuracy against wrong labels, rows a second, a few methods in each."""
+"""The first screens: for users real streams, wrong labels and bytes; for researchers the paper's stream."""
 
 from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from math import log10
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,11 +12,13 @@ from typing import Any, NamedTuple
 from smartcl.memory import format_bytes
 from smartcl.paper.experiments.catalogue import TABLES
 from smartcl.paper.experiments.precision_runs import BYTES_RUNS, IMAGE_NBYTES
+from smartcl.paper.experiments.real_stream_tables import COMMON, DEFAULT, NOISE_TABLE, ROW_BY_ROW, real_streams_data
 from smartcl.paper.experiments.run_table import Row, Table
 from smartcl.paper.report.charts import Axis, Bar, Series, bar_chart, line_chart
 from smartcl.paper.report.curves import PAPER, series_of
 from smartcl.paper.report.loaded_runs import Runs
 from smartcl.paper.report.page_figure import PageFigure, slug
+from smartcl.paper.report.real_streams_figure import against_speed, against_state
 from smartcl.paper.report.svg import Drawing, Key
 
 #: Ours, the paper's method as we run it, the strongest of others, the plain one, and ours with all samples kept.
@@ -25,8 +28,49 @@ LABELLED = (5, 30, 100, 500)
 #: Three drawings stand side by side.
 NARROW = 380.0
 
-TITLE = "At a glance"
+TITLE = "At a glance: the paper's stream"
+USERS_TITLE = "At a glance: real streams"
 SPEED = re.compile(r"(.+): rows a second")
+
+
+def users_glance(runs: Runs) -> PageFigure:
+    """Real streams: accuracy against speed and against the bytes of the state, and what wrong labels of people cost."""
+    [points] = real_streams_data([(ROW_BY_ROW, runs.seeds)], runs)["points"].values()
+    ours = any(point["row"] == DEFAULT.label for point in points)  # peers alone would say nothing
+    drawings = {
+        "accuracy against rows a second": against_speed(points, NARROW) if ours else None,
+        "wrong labels": _of_annotators(runs),
+        "accuracy against bytes": against_state(points, NARROW) if ours else None,
+    }
+    panels = tuple((title, drawing) for title, drawing in drawings.items() if drawing is not None)
+    if not panels:
+        return PageFigure("glance-users", USERS_TITLE, missing="smartcl reproduce real-streams")
+    caption = (
+        "Comments judged as toxic or not, in the order they were written: learned with the label of one annotator "
+        "each, or with as many labels made wrong on purpose, and scored on the majority of about ten."
+    )
+    if ours:
+        caption = (
+            f"Left and right, {', '.join(COMMON)} row by row, each row answered before it is learned: the mean "
+            "accuracy, geometric means of rows a second of CPU time and of the bytes of the state as it is pickled. "
+            f"Middle: {caption}"
+        )
+    caption += " All learners in one run; the tables real-rows, real-fifties and real-noise have the numbers."
+    return PageFigure("glance-users", USERS_TITLE, caption, panels)
+
+
+def _of_annotators(runs: Runs) -> Drawing | None:
+    """AUC by whose labels were learned."""
+    places = {column: float(place) for place, column in enumerate(NOISE_TABLE.columns)}
+    series = [series_of(NOISE_TABLE, row, places, runs) for row in NOISE_TABLE.rows]
+    drawn = [replace(each, joined=False) for each in series if each.points]
+    if not drawn:
+        return None
+    ticks = [(x, column.replace(" ", "\n")) for column, x in places.items()]
+    values = [point.y for each in drawn for point in each.points]
+    says = f"AUC by labels: {', '.join(each.key.label for each in drawn)}"
+    x, y = Axis("labels learned", -0.4, len(places) - 0.6, ticks), Axis.around("AUC", values)
+    return line_chart(drawn, x, y, says, width=NARROW)
 
 
 def glance(runs: Runs, benchmarks: Path) -> PageFigure:

@@ -15,7 +15,7 @@ from smartcl.paper.report.bytes_figure import against_bytes
 from smartcl.paper.report.costs import cost, cost_grid
 from smartcl.paper.report.curves import headline, noise
 from smartcl.paper.report.explanations import explained
-from smartcl.paper.report.glance import glance
+from smartcl.paper.report.glance import glance, users_glance
 from smartcl.paper.report.grid import Grid
 from smartcl.paper.report.highlights import highlights
 from smartcl.paper.report.histories import constraint, matrices, memory, purity
@@ -26,6 +26,7 @@ from smartcl.paper.report.stream_grids import summary_grids
 from smartcl.paper.report.streams_figure import streams
 from smartcl.paper.report.svg import FONT, Drawing, marker, stroke_sample
 from smartcl.paper.report.table_grids import metric_grids, missing_grid
+from smartcl.paper.report.total_figure import against_total
 from smartcl.saving.atomic import write_file
 
 #: Where ``make bench`` writes.
@@ -49,8 +50,10 @@ class Report:
     def __init__(self, runs: Runs, benchmarks: Path = BENCHMARKS) -> None:
         self.runs = runs
         self.figures = [
+            users_glance(runs),
             glance(runs, benchmarks),
             against_bytes(runs),
+            against_total(runs),
             headline(runs),
             noise(runs),
             noise(runs, "table3"),

@@ -9,6 +9,7 @@ from typing import Any
 from smartcl.paper.experiments.results import ResultFolder
 from smartcl.paper.experiments.run_spec import RunSpec
 from smartcl.paper.experiments.run_table import Row, Table
+from smartcl.paper.experiments.state_bytes import read_beside, total_of
 from smartcl.paper.experiments.tuning import FIRST_SEED
 from smartcl.paper.experiments.unseen_tables import FRESH_SEED
 
@@ -17,9 +18,9 @@ Result = dict[str, Any]
 #: The methods that see all data at once: what a memory cannot reach, and no contender.
 REFERENCES = ("joint", "joint-smart")
 
-#: What every run writes and the report cannot do without, on tasks with test sets or on a stream of the suite.
+#: What every run writes and the report cannot do without: on tasks with test sets, on the suite, on a real stream.
 NEEDED = {"accuracy", "spec"}
-TESTED = ({"accuracy_per_task"}, {"correct", "rows", "drifts", "gradual"})
+TESTED = ({"accuracy_per_task"}, {"correct", "rows", "drifts", "gradual"}, {"calibration_error", "rows"})
 
 
 class Runs(ResultFolder):
@@ -33,6 +34,7 @@ class Runs(ResultFolder):
         self._by_key = {key: result for (_, key), result in found.items() if result is not None}
         self.stale = len(found) - len(self._by_key) + sum(file.damaged for file in self.files())
         self.seeds = 1 + max((result["spec"]["seed"] % FIRST_SEED % FRESH_SEED for result in self.all), default=0)
+        self._beside = read_beside(folder)
         self._behind: dict[tuple[str, str, str], list[Result]] = {}
         self._cells: dict[tuple[str, str, str, str], dict[str, Any]] = {}
 
@@ -57,9 +59,17 @@ class Runs(ResultFolder):
         """The results behind a cell of a table."""
         name = table.name, row.label, column
         if name not in self._behind:
-            found = (self.load(table.spec(row, column, seed)) for seed in range(self.seeds))
+            seeds = range(0 if column in row.without else self.seeds)
+            found = (self.load(table.spec(row, column, seed)) for seed in seeds)
             self._behind[name] = [result for result in found if result is not None]
         return self._behind[name]
+
+    def state_bytes(self, table: Table, row: Row) -> list[int]:
+        """The bytes of the whole state after each run behind a row, of those that are known."""
+        found = (
+            total_of(result, self._beside) for column in table.columns for result in self.of_cell(table, row, column)
+        )
+        return sorted(size for size in found if size is not None)
 
     def cell(self, table: Table, row: Row, column: str, metric: str | None = None) -> dict[str, Any]:
         """``Table.cell`` over all seeds there are, worked out once; the table's first metric unless said."""

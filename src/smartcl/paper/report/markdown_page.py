@@ -5,6 +5,7 @@ from __future__ import annotations
 from smartcl.paper.experiments.catalogue import TABLES
 from smartcl.paper.experiments.measures import METRICS
 from smartcl.paper.experiments.run_table import Table
+from smartcl.paper.experiments.total_runs import TOTAL_RUNS
 from smartcl.paper.experiments.tuning import STEP_RUNS, STRENGTH_RUNS
 from smartcl.paper.report.explanations import explained
 from smartcl.paper.report.loaded_runs import Runs
@@ -15,7 +16,8 @@ HEAD = """# Results
 
 Made from `results/` by `smartcl report --markdown docs/results.md`. Accuracy is in percent: the mean over the test sets
 of all tasks after the last batch, or on the suite of streams over each batch before it is learned. A cell is mean ±
-standard deviation (number of seeds); below it stands what the paper prints. Every memory is charged to the byte. All
+standard deviation (number of seeds); below it stands what the paper prints. Every memory is charged to the byte;
+*whole state* is all that a saved folder holds of a learner: weights, moments, averages, sums and the memory. All
 metrics of a table, and paired differences with their intervals, are printed by
 `smartcl reproduce table1 --show --paired`.
 """
@@ -24,7 +26,7 @@ metrics of a table, and paired differences with their intervals, are printed by
 ALSO_SHOWN = ("auc",)
 
 #: On the page: the tables, and what settings were chosen by.
-SHOWN: tuple[Table, ...] = (*TABLES.values(), STRENGTH_RUNS, STEP_RUNS)
+SHOWN: tuple[Table, ...] = (*TABLES.values(), TOTAL_RUNS, STRENGTH_RUNS, STEP_RUNS)
 
 
 def markdown_page(runs: Runs) -> str:

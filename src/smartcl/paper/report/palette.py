@@ -34,9 +34,10 @@ METHODS = {
     "er-smart": "blue", "der++-smart": "violet", "joint": "muted", "joint-smart": "red",
     "icarl": "indigo", "gem": "teal", "a-gem": "green",
     "ncc": "red", "ewc": "blue", "ewc-online": "indigo", "si": "green", "l2": "olive", "mas": "violet",
-    "finetune": "slate",
+    "finetune": "slate", "randumb": "brown",
     "river-arf": "blue", "river-srp": "green", "river-hat": "olive", "river-logistic": "violet",
-    "sklearn-sgd": "brown", "sklearn-mlp": "ochre", "deep-river-mlp": "slate",
+    "river-leveraging-bagging": "teal", "vowpal-wabbit": "ochre", "vowpal-wabbit-pairs": "orange",
+    "lightgbm-window": "indigo", "sklearn-sgd": "brown", "sklearn-mlp": "ochre", "deep-river-mlp": "slate",
 }  # fmt: skip
 
 

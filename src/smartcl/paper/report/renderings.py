@@ -18,12 +18,14 @@ from smartcl.paper.experiments.tuning import write_strengths
 from smartcl.paper.report.ablation_grid import ablation_grid
 from smartcl.paper.report.bytes_figure import write_bytes
 from smartcl.paper.report.keywords_figure import keyword_grid, write_keywords
+from smartcl.paper.report.real_streams_figure import place_grids, write_real_streams
 from smartcl.paper.report.samples_figure import write_samples
 from smartcl.paper.report.sensitivity_figure import write_sensitivity
 from smartcl.paper.report.stream_grids import stream_grids
 from smartcl.paper.report.streams_figure import write_streams
 from smartcl.paper.report.table_grids import column_grids, paired_grid
 from smartcl.paper.report.theory_figure import theory_text, write_theory
+from smartcl.paper.report.total_figure import write_totals
 
 #: An artefact's data, as the catalogue makes them.
 FigureData = dict[str, Any]
@@ -58,6 +60,10 @@ def streams_text(data: FigureData) -> list[RenderableType]:
     return [grid.terminal() for grid in stream_grids(data)]
 
 
+def real_streams_text(data: FigureData) -> list[RenderableType]:
+    return [grid.terminal() for grid in place_grids(data)]
+
+
 def strengths_text(data: FigureData) -> list[RenderableType]:
     edge = data["at_the_edge"]
     return [
@@ -83,9 +89,11 @@ RENDERINGS: dict[str, Rendering] = {
     "keywords": Rendering(keywords_text, write_studies),
     "figure-samples": Rendering(write=write_curves),
     "figure-bytes": Rendering(write=write_bytes),
+    "total-bytes": Rendering(write=write_totals),
     "figure-sensitivity": Rendering(write=write_sensitivity),
     "theory": Rendering(theory_text, write_theory),
     "streams": Rendering(streams_text, write_streams),
+    "real-streams": Rendering(real_streams_text, write_real_streams),
     "table3-tuning": Rendering(strengths_text, write_strengths),
     "events-tuning": Rendering(steps_text),
     "ablation-ensemble": Rendering(ablation_text),

@@ -1,4 +1,4 @@
-"""Summary of the table of streams: places, distance to the best peer, accuracy after each change."""
+"""Summaries of the tables of streams: places, distance to the best peer, accuracy after each change."""
 
 from __future__ import annotations
 
@@ -6,15 +6,20 @@ from typing import Any
 
 from smartcl.paper.datasets.stream_suite import SUITE
 from smartcl.paper.experiments.measures import format_difference, format_value
+from smartcl.paper.experiments.real_stream_tables import IN_FIFTIES, ROW_BY_ROW, real_streams_data
 from smartcl.paper.experiments.results import ResultFolder
 from smartcl.paper.experiments.run_table import Table
 from smartcl.paper.experiments.streams import FIRST_ROWS, LATER_ROWS, RETURNING, STREAM_RUNS, streams_data
 from smartcl.paper.report.grid import Cell, Grid
+from smartcl.paper.report.real_streams_figure import place_grids
 
 
 def summary_grids(table: Table, runs: ResultFolder) -> list[Grid]:
-    """What stands above the grids of a table's metrics: of the suite of streams all below, of the others nothing."""
-    return stream_grids(streams_data([(table, table.seeds)], runs)) if table.name == STREAM_RUNS.name else []
+    """What stands above the grids of a table's metrics: of streams who is where, of other tables nothing."""
+    counted = [(table, table.seeds)]
+    if table.name in (ROW_BY_ROW.name, IN_FIFTIES.name):
+        return place_grids(real_streams_data(counted, runs))
+    return stream_grids(streams_data(counted, runs)) if table.name == STREAM_RUNS.name else []
 
 
 def stream_grids(data: dict[str, Any]) -> list[Grid]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from smartcl.memory import format_bytes
 from smartcl.paper.experiments.catalogue import known_artefacts
 from smartcl.paper.experiments.measures import HOLDINGS, METRICS, SCORES, STREAM_SCORES, format_difference, format_value
 from smartcl.paper.experiments.run_table import Row, Table
@@ -13,6 +14,8 @@ from smartcl.paper.report.loaded_runs import REFERENCES, Runs, count
 from smartcl.paper.report.page_figure import slug
 
 TIDY = ("row", "column", "metric", "mean", "std", "n", "published")
+#: The head of the column that says what a method takes in all, weights and sums beside the memory.
+WHOLE_STATE = "whole state"
 #: What the lines below a measured value are, by the entry of a cell that they come from.
 BELOW = {"published": "published below", "versus": "against the row below: ratio, or difference [95%]"}
 
@@ -30,14 +33,33 @@ def _metric_grid(table: Table, metric: str, runs: Runs) -> Grid | None:
     if not rows:
         return None
     best = [_best(rows, i) if metric in (*SCORES, *STREAM_SCORES) else None for i in range(len(table.columns))]
+    sizes = {row.label: _sizes(runs.state_bytes(table, row)) for row, _ in rows if row.reference is None}
+    heads = ("method", *table.columns, *((WHOLE_STATE,) if any(size.shown != "–" for size in sizes.values()) else ()))
     lines = tuple(
-        (Cell.of(row.label), *(measured(cell, top) for cell, top in zip(cells, best, strict=True)))
+        (
+            Cell.of(row.label),
+            *(measured(cell, top) for cell, top in zip(cells, best, strict=True)),
+            *((sizes.get(row.label, Cell.of(None)),) if WHOLE_STATE in heads else ()),
+        )
         for row, cells in rows
     )
     tidy = (TIDY, *(tuple(cell[name] for name in TIDY) for _, cells in rows for cell in cells))
     alone = len(table.metrics) == 1
     name = table.name if alone else f"{table.name}-{slug(metric)}"
-    return Grid(name, table.title if alone else METRICS[metric], ("method", *table.columns), lines, tidy=tidy)
+    return Grid(name, table.title if alone else METRICS[metric], heads, lines, tidy=tidy)
+
+
+def _sizes(sizes: Sequence[int]) -> Cell:
+    """From the smallest to the largest, as text that sorts by the largest.
+
+    >>> _sizes([7_600_000, 8_000_000]).shown, _sizes([500]).shown, _sizes([]).shown
+    ('7.6 to 8 MB', '500 B', '–')
+    """
+    if not sizes:
+        return Cell.of(None)
+    low, high = (format_bytes(size) for size in (sizes[0], sizes[-1]))
+    number, unit = low.split()
+    return Cell(high if low == high else f"{number if high.endswith(unit) else low} to {high}", sizes[-1])
 
 
 def column_grids(table: Table, cells: Sequence[dict[str, Any]]) -> list[Grid]:
@@ -138,6 +160,7 @@ def missing_grid(runs: Runs) -> Grid:
             for table in artefact.tables
             for row in table.rows
             for column in table.columns
+            if column not in row.without
         ]
         there, asked = sum(min(n, wanted) for *_, n, wanted in held), sum(wanted for *_, wanted in held)
         empty = sum(not n for *_, n, _ in held)
