@@ -23,7 +23,7 @@ import torch
 from benchmarks.attack.models import difference, fingerprint
 from benchmarks.attack.trained_folders import called
 from benchmarks.attack.tries import NEVER, SURVIVED, FaultError, Findings, run, scratch
-from smartcl import SmartClassifier
+from smartcl import SmartClassifier, train_stream
 from smartcl.saving.persistence import load_state, save_state
 
 QUICK: dict[str, Any] = {"method": "smart", "hidden": (4,), "iterations": 1, "random_state": 0}
@@ -328,3 +328,15 @@ def _a_table_of_days_without_rows_is_answered_with_none(root: Path) -> None:
     rows = [{"day": f"2024-01-{1 + number % 28:02d}", "size": number % 7} for number in range(60)]
     model = SmartClassifier("8kB", **QUICK).partial_fit(rows, ["x", "y", "y"] * 20)
     _hold(model.predict_proba([]).shape == (0, 2))
+
+
+@_case
+def _names_of_columns_of_any_length_and_number_are_one_short_line(root: Path) -> None:
+    for names in (["x" * 5000], [f"a column {number}" for number in range(500)]):
+        (root / "rows.csv").write_text(",".join(names) + "\n" + ",".join("1" for _ in names) + "\n")
+        try:
+            train_stream(root / "rows.csv", "label", memory="8kB", **QUICK)
+        except ValueError as error:
+            _hold(len(str(error)) < 400, error)
+        else:
+            _hold(False, "there is no label")

@@ -13,6 +13,7 @@ from smartcl.columns.word_rates import WordRates
 from smartcl.columns.written import READERS, ReadValue
 from smartcl.saving.persistence import path_of
 from smartcl.saving.saved import Saved, StateError
+from smartcl.settings import shown
 
 #: The kinds of columns. A ``clock`` is a time of the day; a ``code`` a number that is also a name; ``indexed`` a row of
 #: LIBSVM's format: features by number.
@@ -169,9 +170,9 @@ class ColumnSchema:
         names = [*([self.label] if self.label else []), *(column.name for column in self.columns)]
         twice = next((name for name in names if names.count(name) > 1), None) if len(set(names)) < len(names) else None
         if twice is not None:
-            raise ValueError(f"there is more than one column {twice!r}")
+            raise ValueError(f"there is more than one column {shown(twice)}")
         if not self.used:
-            beside = f" beside the label {self.label!r}" if self.label else ""
+            beside = f" beside the label {shown(self.label)}" if self.label else ""
             raise ValueError(f"there is no column to learn from{beside}")
 
     @cached_property

@@ -10,6 +10,7 @@ import numpy as np
 from smartcl.columns.nested import DEEPEST
 from smartcl.columns.records import Records, Values, Wanted
 from smartcl.errors import extra
+from smartcl.settings import shown
 
 #: Rows that are read together.
 BLOCK_ROWS = 1 << 13
@@ -91,7 +92,7 @@ def arrow_records(batch: Any, wanted: Wanted | None) -> Records:
     names = batch.schema.names
     twice = next((name for name in names if names.count(name) > 1), None) if len(set(names)) < len(names) else None
     if twice is not None:
-        raise ValueError(f"there is more than one column {twice!r}")
+        raise ValueError(f"there is more than one column {shown(twice)}")
     strangers = {} if wanted is None else {name: 0 for name in names if name not in wanted}
     chosen = {name: wanted is not None and wanted[name] for name in names if wanted is None or name in wanted}
     columns = {name: _values(batch.column(name), numbers, wanted is None) for name, numbers in chosen.items()}

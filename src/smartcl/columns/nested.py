@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from smartcl.columns.records import MOST_COLUMNS, Wanted
+from smartcl.settings import shown
 
 #: Objects that lie deeper are passed over.
 DEEPEST = 8
@@ -49,7 +50,7 @@ def flattened(row: Mapping[Any, Any], depth: int = DEEPEST) -> dict[str, Any]:
         for inner, each in found:
             column = str(name) if inner is None else f"{name}.{inner}"
             if column in flat:
-                raise TwiceError(f"{TWICE}: {column!r}")
+                raise TwiceError(f"{TWICE}: {shown(column)}")
             flat[column] = each
     return flat
 

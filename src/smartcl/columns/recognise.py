@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -37,9 +37,12 @@ from smartcl.columns.records import Records
 from smartcl.columns.trends import Trends
 from smartcl.columns.values import UNREADABLE, clock_of, is_missing, name_of, number_of, numbers_of
 from smartcl.columns.written import READERS, SLIPS, ReadValue, best_style
+from smartcl.settings import shown
 
 #: Rows by which the columns are recognised.
 FIRST_ROWS = 1000
+#: Characters of the names of columns in an error, which is to be a line that is read.
+MOST_LISTED = 200
 #: Names of this number of words on average are a text,
 WORDS = 3.0
 #: unless there are at most this number of names, each in this number of rows: a category of long names.
@@ -92,7 +95,7 @@ def recognised(records: Records, told: Told) -> ColumnSchema:
         raise ValueError(f"name the column of the label: there are {listed(records.columns)}")
     for what, name in (("label", label), ("id", told.id), *(("column", name) for name in told.kinds)):
         if name and name not in records.columns:
-            raise ValueError(f"there is no {what} {name!r} among the columns: {listed(records.columns)}")
+            raise ValueError(f"there is no {what} {shown(name)} among the columns: {listed(records.columns)}")
     given = records.columns[label] if label else ()
     labels = [name_of(value) for value in given if not is_missing(value)]
     if told.kinds.get(label) != CATEGORY:
@@ -230,11 +233,11 @@ def check_classes(label: str, names: Sequence[str | None]) -> None:
         return
     fractions = different > len(names) / 2 and (numbers % 1 > 0).sum() > len(names) / 2
     if fractions or (different > MOST_CLASSES and len(names) < ROWS_A_CLASS * different):
-        middle = f"{np.median(numbers):g}"
+        middle, name = f"{np.median(numbers):g}", shown(label)
         raise ValueError(
-            f"the label {label!r} measures something: {different:,} different numbers in {len(names):,} rows, and what "
-            f"can be learned is a class. Make a column of classes first, such as whether {label!r} is above {middle}; "
-            f"or, if its numbers are names, say --categorical {label!r} (in Python columns={{{label!r}: 'category'}})"
+            f"the label {name} measures something: {different:,} different numbers in {len(names):,} rows, and what "
+            f"can be learned is a class. Make a column of classes first, such as whether {name} is above {middle}; "
+            f"or, if its numbers are names, say --categorical {name} (in Python columns={{{name}: 'category'}})"
         )
 
 
@@ -244,6 +247,16 @@ def commonest(values: Sequence[Any], count: int = 3) -> list[str]:
     return [name for name, _ in names.most_common(count)]
 
 
-def listed(names: Collection[str]) -> str:
-    """Names for a line of text, not too many of them."""
-    return ", ".join(map(repr, names)) if len(names) <= 20 else f"{', '.join(map(repr, list(names)[:20]))}, ..."
+def listed(names: Iterable[str]) -> str:
+    """Names for a line of text, as many as ``MOST_LISTED`` characters hold.
+
+    >>> listed(["size", "x" * 1000]), listed(map(str, range(1000)))[-15:]
+    ("'size', 'xxxxxxxxxxxxxxxxxxxxxxxxxxx...xxxxxxxxxxxxxxxxxxxxxxxxxxxx'", "'33', '34', ...")
+    """
+    text, every = "", list(names)
+    for place, name in enumerate(every):
+        more = f"{', ' if place else ''}{shown(name)}"
+        if len(text) + len(more) > MOST_LISTED:
+            return f"{text}, ..."
+        text += more
+    return text

@@ -59,9 +59,8 @@ class Batch:
     @property
     def nbytes(self) -> int:
         """The bytes of all that it holds."""
-        held = [self.y.numpy(), self.ids, None if self.weight is None else self.weight.numpy()]
-        rows = [self.x.numpy()] if isinstance(self.x, torch.Tensor) else [self.x.data, self.x.indices, self.x.indptr]
-        return sum(part.nbytes for part in (*rows, *held) if part is not None)
+        rows = (self.x,) if isinstance(self.x, torch.Tensor) else (self.x.data, self.x.indices, self.x.indptr)
+        return sum(part.nbytes for part in (*rows, self.y, self.ids, self.weight) if part is not None)
 
     def and_then(self, other: Batch) -> Batch:
         """These samples and then the others; both have ids or neither, and both have weights or neither."""

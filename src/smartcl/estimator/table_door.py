@@ -387,7 +387,7 @@ def _records(model: TableDoor, X: Any, reset: bool, columns: RowEncoder | None =
             validate_data(model, X, reset=reset, skip_check_array=True)
             twice = [name for name in names if names.count(name) > 1]
             if twice:
-                raise ValueError(f"there is more than one column {twice[0]!r}")
+                raise ValueError(f"there is more than one column {shown(twice[0])}")
         return all_records(X, wanted)
     with one_line():
         values = np.asarray(_dense(X) if sparse.issparse(X) else as_array(X))

@@ -24,6 +24,7 @@ from smartcl.columns.values import LARGEST, MISSING
 from smartcl.errors import extra
 from smartcl.files.blocks import Block, Mark
 from smartcl.files.byte_streams import ByteStream
+from smartcl.settings import shown
 
 #: A record that is longer is passed over: it has a quotation mark that is not closed, or is no table at all.
 LONGEST_RECORD = 1 << 20
@@ -122,7 +123,7 @@ def header_of(name: str, first: bytes) -> list[str]:
         next((column for column in names if names.count(column) > 1), None) if len(set(names)) < len(names) else None
     )
     if twice is not None:
-        raise ValueError(f"{name} has more than one column {twice!r}")
+        raise ValueError(f"{name} has more than one column {shown(twice)}")
     return names
 
 

@@ -64,6 +64,18 @@ class _Reading(NamedTuple):
     meaning: Meaning
 
 
+class _Writing(NamedTuple):
+    """What writing takes, made of a code once.
+
+    Codes and bits are those of each symbol, one context after the other; ``first`` says, by the symbol before, where
+    those of its context begin.
+    """
+
+    codes: Ints
+    bits: Ints
+    first: Ints
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class RowCode:
     """How rows of numbered levels become bytes.
@@ -140,10 +152,9 @@ class RowCode:
         """Rows of columns and numbers of levels as bytes."""
         text = write_text(rows, self.n_runs)
         symbols = apply_pairs(text.symbols, self.pairs, self.n_symbols).astype(np.int64)
-        contexts = _contexts(symbols, _last_classes(self.pairs, self.n_runs, len(self.levels), self.n_classes))
-        lengths = self.lengths
-        codes = np.stack([codes_of(some) for some in lengths])[contexts, symbols]
-        bits = lengths[contexts, symbols].astype(np.int64)
+        tables = _writing(self)
+        place = _contexts(symbols, tables.first) + symbols
+        codes, bits = tables.codes[place], tables.bits[place]
         row = (symbols == END).cumsum() - (symbols == END)
         rest_row = np.repeat(np.arange(len(rows)), text.rests)
         heads = np.bincount(row, bits, minlength=len(rows)).astype(np.int64)
@@ -288,3 +299,11 @@ def _reading(code: RowCode) -> _Reading:
     after = np.where(np.arange(len(classes)) == END, n_contexts, classes)
     words = spelled(code.pairs, code.n_symbols)
     return _Reading(step_table(code.lengths, after), meaning(words, code.n_runs))
+
+
+@lru_cache(maxsize=8)
+def _writing(code: RowCode) -> _Writing:
+    """Kept for the codes last written: making it takes as long as writing fifty rows."""
+    classes, lengths = _last_classes(code.pairs, code.n_runs, len(code.levels), code.n_classes), code.lengths
+    codes = np.concatenate([codes_of(some) for some in lengths])
+    return _Writing(codes, lengths.reshape(-1).astype(np.int64), classes * lengths.shape[1])

@@ -77,18 +77,16 @@ def test_a_row_of_weight_three_is_the_row_three_times(seed, forgetting):
 
 
 def test_those_that_forget_follow_a_label_that_changes():
-    """After 3,000 rows all labels turn: the quicker a filter forgets, the sooner it is right again."""
+    """After 3,000 rows all labels turn: the filter that forgets is soon right again."""
     rng = np.random.default_rng(2)
     x, y = blobs(rng, 3600)
     known = taught(x[:3000], y[:3000])
     late, jumped = (taught(x[3000:3050], 1 - y[3000:3050], known=each) for each in (known, known.after_jump()))
-    losses = [log_loss(1 - y[3050:], shares) for shares in answers(late, x[3050:]).swapaxes(0, 1)]
-    assert losses[2] < losses[1] < losses[0]
-    right = [(answers(each, x[3050:]).argmax(axis=2) == 1 - y[3050:, None]).mean(axis=0) for each in (late, jumped)]
-    assert right[0][1] < 0.2  # a memory of 1,700 rows; after a jump of the errors it follows at once, too
-    assert right[1][1] > 0.9
-    assert right[1][2] > 0.9
-    assert right[1][0] == right[0][0]
+    for known in (late, jumped):
+        whole, short = (log_loss(1 - y[3050:], shares) for shares in answers(known, x[3050:]).swapaxes(0, 1))
+        assert short < whole
+        assert (answers(known, x[3050:])[:, 1].argmax(axis=1) == 1 - y[3050:]).mean() > 0.9
+    np.testing.assert_array_equal(answers(late, x[3050:])[:, 0], answers(jumped, x[3050:])[:, 0])
 
 
 def test_after_a_change_all_forget_and_after_a_new_task_none():
@@ -156,7 +154,7 @@ def test_a_saved_state_reads_back_bit_for_bit_and_damage_is_refused():
     again = member().loaded(Saved(known.state_dict()))
     np.testing.assert_array_equal(answers(taught(x, y, known=again), x), answers(taught(x, y, known=known), x))
     assert again.nbytes == known.nbytes
-    with pytest.raises(StateError, match="filters must be 3"):
-        member().loaded(Saved({"filters": known.state_dict()["filters"][:2]}))
+    with pytest.raises(StateError, match=f"filters must be {len(known.filters)}"):
+        member().loaded(Saved({"filters": known.state_dict()["filters"][:-1]}))
     with pytest.raises(StateError, match="weights"):
         member(width=5).loaded(Saved(known.state_dict()))

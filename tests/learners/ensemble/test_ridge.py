@@ -44,7 +44,8 @@ def test_each_rate_answers_as_a_regression_on_rows_weighed_by_age(weighted):
     x, y = blobs(rng, 400, n_classes=3)
     weight = rng.uniform(0.2, 4, 400).astype(np.float32) if weighted else np.ones(400, np.float32)
     member = taught(x, y, weight if weighted else None, n_classes=3)
-    assert member.solved_at == 400
+    assert member.solved().solved_at == (400,) * len(FORGETTING)
+    member = member.solved()
     ages = (len(y) // BATCH_ROWS - 1) - np.arange(400) // BATCH_ROWS
     answers = member.answers(samples(x, y).rows, NOTHING)
     for place, rate in enumerate(FORGETTING):
@@ -84,28 +85,31 @@ def test_rows_that_wait_count_as_if_they_had_been_added_at_once():
     member = taught(x, y, width=WIDE, size=30)
     assert sum(len(part[1]) for part in member.waiting) < LOOK_ROWS
     assert member.nbytes > member.sums[0].nbytes + sum(part[0].nbytes for part in member.waiting)
-    whole = replace(member.solved(), rows=0, solved_at=0)
+    whole = replace(member.solved(), rows=0, solved_at=(0,) * len(FORGETTING))
     at_once = Ridge.fresh(WIDE, 1, 2).sums[0].with_rows(x, y)
     np.testing.assert_allclose(whole.sums[0].second, at_once.second, atol=1e-2)
     assert whole.sums[0].rows == len(y)
 
 
-def test_it_solves_when_a_class_is_new_and_otherwise_ever_more_seldom():
+def test_it_solves_when_a_class_is_new_and_otherwise_when_a_tenth_of_what_is_known_is_new():
     width = 480
-    x, y = blobs(np.random.default_rng(4), 24 * BATCH_ROWS, width)
+    x, y = blobs(np.random.default_rng(4), 60 * BATCH_ROWS, width)
     member, solved = Ridge.fresh(width, 1, 2), []
     for start in range(0, len(y), BATCH_ROWS):
         part = slice(start, start + BATCH_ROWS)
         member = member.learn(samples(x[part], y[part]), NOTHING)
         solved.append(member.solved_at)
-    gaps = np.diff(np.unique(solved))
-    assert gaps[0] == BATCH_ROWS
-    assert (np.diff(gaps) >= 0).all()
-    assert gaps[-1] == 2 * BATCH_ROWS  # 480 features: a solution takes as long as adding 80 rows
+    whole, slow, fast = (np.diff(np.unique(each)) for each in zip(*solved, strict=True))
+    assert whole[0] == slow[0] == fast[0] == BATCH_ROWS
+    assert (np.diff(whole) >= 0).all()
+    assert fast[-1] == 2 * BATCH_ROWS  # 480 features: a solution takes as long as adding 80 rows
+    assert slow[-1] == 3 * BATCH_ROWS  # of about 1,400 rows remembered
+    assert 0.1 * 2400 <= whole[-1] <= 0.1 * 3000 + BATCH_ROWS
     fresh = past(np.zeros((0, width), np.float32), [], seen=[10**6, 30])
     part = slice(0, 30)
-    assert member.learn(samples(x[part], np.ones(30)), fresh).solved_at == member.rows + 30
-    assert member.learn(samples(x[part], np.zeros(30)), fresh).solved_at == member.solved_at
+    assert member.learn(samples(x[part], np.ones(30)), fresh).solved_at == (member.rows + 30,) * 3
+    known = member.learn(samples(x[part], np.zeros(30)), fresh)
+    assert known.solved_at[0] == member.solved_at[0]
 
 
 def test_the_penalty_is_the_largest_that_does_no_harm():
@@ -195,7 +199,7 @@ def test_after_a_jump_the_short_memories_begin_anew():
     known = taught(x, y)
     jumped = known.after_jump()
     np.testing.assert_array_equal(jumped.sums[0].second, known.sums[0].second)
-    assert [sums.rows for sums in jumped.sums[1:]] == [0.0, 0.0]
+    assert all(sums.rows == 0.0 for sums in jumped.sums[1:])
 
 
 def test_restarted_it_knows_these_samples_and_no_others():
@@ -243,6 +247,8 @@ def test_a_saved_state_reads_back_bit_for_bit_and_damage_is_refused(wide):
 
 
 def test_the_values_of_wide_rows_have_experts_of_their_own_and_those_of_narrow_rows_have_none():
-    for n_features, experts in ((10, 4), (300, 7)):
-        spec = InputSpec(n_features=n_features, n_classes=2)
-        assert len(Ridge.of(spec, first_map(spec, 0)).experts) == experts
+    narrow, wide = (InputSpec(n_features=columns, n_classes=2) for columns in (10, 300))
+    features = [f"{rate:g}, features" for rate in FORGETTING]
+    assert Ridge.of(narrow, first_map(narrow, 0)).experts == [*features, "snapshot"]
+    both = [f"{rate:g}, {what}" for rate in FORGETTING for what in ("linear", "features")]
+    assert Ridge.of(wide, first_map(wide, 0)).experts == [*both, "snapshot"]

@@ -16,6 +16,7 @@ MADE = {
     "turning-hyperplane": (4000, 10, 2),
     "abrupt-thresholds": (4000, 3, 2),
     "reversal-returns": (4000, 2, 2),
+    "another-unit": (4000, 5, 2),
     "moving-centroids": (4000, 8, 4),
     "axis-parallel-rules": (4000, 6, 3),
     "raw-table": (4000, 15, 4),
@@ -83,6 +84,16 @@ def test_labels_are_reversed_and_return() -> None:
     above = stream.X[:, 1] > 0.5 + 0.3 * np.sin(3 * np.pi * stream.X[:, 0])
     agreed = [float(part.mean()) for part in np.array_split(above == stream.y, 4)]
     assert agreed == [1.0, 0.0, 1.0, 0.0]
+
+
+def test_a_column_comes_in_another_unit_and_means_the_same() -> None:
+    stream = DEVELOPMENT_STREAMS["another-unit"](FIRST_SEED)
+    before, after = stream.X[:2000], stream.X[2000:].astype(np.float64)
+    assert np.abs(before).max() < 10
+    assert after[:, 4].min() > 900
+    back = np.column_stack([after[:, :4], (after[:, 4] - 1000) / 10])
+    said = back[:, 0] + back[:, 1] * back[:, 2] + 1.5 * back[:, 4] > 0
+    assert np.mean(said == stream.y[2000:]) > 0.999  # single precision moves few rows across the border
 
 
 def test_the_share_of_a_class_rises_in_texts() -> None:

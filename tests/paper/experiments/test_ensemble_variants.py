@@ -98,6 +98,16 @@ def test_forgetting_rates_and_neighbours_are_left_out_one_by_one() -> None:
     }
 
 
+def test_a_range_of_neighbours_less_is_an_answer_less() -> None:
+    X, y = reversed_in_the_middle()
+    for name, variant in VARIANTS.items():
+        if "NEIGHBOUR_ROWS" in variant.names:
+            with replaced(variant.names):
+                model = SmartClassifier("100kB", random_state=0, members=("neighbours",)).partial_fit(X[:150], y[:150])
+                assert len(model.learner_.experts) == len(settings.NEIGHBOUR_ROWS), name
+                assert model.score(X[:150], y[:150]) > 0.9
+
+
 def reversed_in_the_middle() -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(1500, 3)).astype(np.float32)

@@ -13,9 +13,9 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.linalg import lapack
 
-from smartcl.data.batch import Bools
-from smartcl.learners.ensemble.rows import Floats
+from smartcl.data.batch import Bools, Floats
 from smartcl.learners.ensemble.settings import BATCH_ROWS, LOOK_ROWS, RARE, RECENT_ROWS, SAME_INPUTS, SURE
 from smartcl.saving.saved import Saved
 
@@ -262,16 +262,18 @@ def overlap(new: Floats, old: Floats) -> Overlap:
     >>> alike.share > 0.8, apart.share < 0.1
     (True, True)
     """
-    both = np.concatenate([new, old]).astype(np.float64)
-    target = np.repeat([0.5, -0.5], [len(new), len(old)])
-    both -= both.mean(axis=0)
+    both = np.concatenate([new, old])
+    both -= both.mean(axis=0, dtype=np.float64).astype(np.float32)
+    target = np.repeat(np.array([0.5, -0.5], np.float32), [len(new), len(old)])
     penalty = BATCH_ROWS * float(np.square(both).mean()) + 1e-12
     if both.shape[1] < len(both):
-        inverse = np.linalg.inv(both.T @ both + penalty * np.eye(both.shape[1]))
-        fitted = both @ (inverse @ (both.T @ target))
-        leverage = np.einsum("ij,ij->i", both @ inverse, both)
+        second = both.T @ both
+        second.flat[:: len(second) + 1] += np.float32(penalty)
+        factor, _ = lapack.spotrf(second, lower=1, overwrite_a=1)
+        whitened, _ = lapack.strtrs(factor, both.T, lower=1)
+        fitted, leverage = (whitened @ target) @ whitened, np.einsum("ij,ij->j", whitened, whitened)
     else:
-        gram = both @ both.T
+        gram = (both @ both.T).astype(np.float64)
         inverse = np.linalg.inv(gram + penalty * np.eye(len(both)))
         fitted, leverage = gram @ (inverse @ target), 1 - penalty * np.diag(inverse)
     leverage += 1 / len(both)  # that of the mean: otherwise the others' mean tells where the row left out lies

@@ -10,9 +10,10 @@ import numpy as np
 import torch
 from scipy import sparse
 
+from smartcl.data.batch import Floats
 from smartcl.learners.ensemble.drift import Change
 from smartcl.learners.ensemble.member import Joint, MemberTerm, Past, Recent, log_shares
-from smartcl.learners.ensemble.rows import Floats, Samples, View
+from smartcl.learners.ensemble.rows import Samples, View
 from smartcl.learners.ensemble.settings import NEIGHBOUR_ROWS, NEIGHBOURS
 from smartcl.saving.saved import Saved
 
@@ -32,7 +33,7 @@ class Neighbours:
         if len(recent) < NEIGHBOURS:
             return np.full((len(rows), len(NEIGHBOUR_ROWS), n_classes), -np.log(n_classes), np.float32)
         distances = squared_distances(rows.values, recent.values, recent.squares)
-        return log_shares(votes(distances, recent, n_classes))
+        return log_shares(votes(distances, recent, n_classes, NEIGHBOUR_ROWS))
 
     def learn(self, new: Samples, past: Past) -> Self:
         return self
@@ -88,7 +89,7 @@ def unit_rows(rows: sparse.csr_array[Any, tuple[int, int]]) -> sparse.csr_array[
     return scaled
 
 
-def votes(distances: torch.Tensor, recent: Recent, n_classes: int, ranges: Sequence[int] = NEIGHBOUR_ROWS) -> Floats:
+def votes(distances: torch.Tensor, recent: Recent, n_classes: int, ranges: Sequence[int]) -> Floats:
     """The share of each class among the nearest of the newest rows, ``[row, range, class]``; nearer ones count more."""
     count = min(NEIGHBOURS, len(recent))
     near = np.empty((len(distances), len(ranges), count), np.float32)

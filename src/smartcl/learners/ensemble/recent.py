@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from smartcl.data.batch import Bools, Ints, Rows
+from smartcl.data.batch import Bools, Floats, Ints, Rows
 from smartcl.learners.ensemble.member import Recent
-from smartcl.learners.ensemble.rows import Floats, unscaled
+from smartcl.learners.ensemble.rows import unscaled
 from smartcl.memory import Observation, SampleStore
 from smartcl.memory.export import stored_rows
 from smartcl.memory.pool import REPLAYED
@@ -55,12 +55,13 @@ class Newest:
 
     def after(self, seen: Observation, store: SampleStore, reader: Reader) -> Newest:
         """After the memory kept some samples and stored new ones: only what was not read before is read now."""
-        places = np.searchsorted(seen.kept, self.at)
-        still = places < len(seen.kept)
-        still[still] = seen.kept[places[still]] == self.at[still]
-        known, at = places[still], wanted(store, reader.most)
-        old = np.isin(at, known, assume_unique=True)
-        mine = np.flatnonzero(still)[np.isin(known, at, assume_unique=True)]
+        if not len(seen.kept):
+            return Newest.of(store, reader)
+        places, at = np.searchsorted(seen.kept, self.at), wanted(store, reader.most)
+        places[seen.kept[np.minimum(places, len(seen.kept) - 1)] != self.at] = -1
+        is_known, is_wanted = np.zeros(len(store), np.bool_), np.zeros(len(store), np.bool_)
+        is_known[places[places >= 0]] = is_wanted[at] = True
+        old, mine = is_known[at], np.flatnonzero((places >= 0) & is_wanted[places])
         missing = at[~old]
         if not len(missing):
             return Newest(at, self.x[mine], self.values[mine])

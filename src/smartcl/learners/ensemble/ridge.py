@@ -8,13 +8,13 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from smartcl.data.batch import Ints
+from smartcl.data.batch import Floats, Ints
 from smartcl.data.spec import InputSpec
 from smartcl.learners.class_places import placed
 from smartcl.learners.ensemble.drift import CHANGED, NEW_TASK, RECURRED, Change
 from smartcl.learners.ensemble.feature_maps import FeatureMap
 from smartcl.learners.ensemble.member import Joint, MemberTerm, Past, log_softmax
-from smartcl.learners.ensemble.rows import Floats, Samples, View
+from smartcl.learners.ensemble.rows import Samples, View
 from smartcl.learners.ensemble.settings import (
     BATCH_ROWS,
     FORGETTING,
@@ -24,6 +24,7 @@ from smartcl.learners.ensemble.settings import (
     RECENT_ROWS,
     SETTLED_ROWS,
     SHARPNESS,
+    SMALL_SHARE,
     SNAPSHOTS,
     WIDE,
 )
@@ -91,9 +92,9 @@ class Ridge:
     linear: int
     weights: tuple[Floats, ...]
     penalties: tuple[float, ...]
-    #: Rows learned, and of them those when weights were last solved and penalties last chosen.
+    #: Rows learned, and of them those when each of the sums was last solved, and when penalties were last chosen.
     rows: int = 0
-    solved_at: int = 0
+    solved_at: tuple[int, ...] = (0,) * len(FORGETTING)
     chosen_at: int = 0
     #: Features, labels and weights of rows that wait to be added to packed sums.
     waiting: tuple[tuple[Floats, Any, Floats | None], ...] = ()
@@ -154,15 +155,20 @@ class Ridge:
     def learn(self, new: Samples, past: Past) -> Self:
         taught = replace(self, snapshots=tuple(each.after(new.rows.features, new.y) for each in self.snapshots))
         taught = taught._with(new).with_penalties(past)
-        due = taught.rows - taught.solved_at
-        wait = taught._patience if taught.solved_at >= 2 * taught._patience else min(taught._patience, taught.solved_at)
         unseen = bool((past.counts.seen[np.unique(new.y)] <= len(new)).any())
-        return taught.solved() if due >= wait or unseen else taught
+        if unseen or taught.chosen_at != self.chosen_at:
+            return taught.solved()
+        due = [place for place in range(len(taught.sums)) if taught._due(place)]
+        return taught.solved(due) if due else taught
 
-    @property
-    def _patience(self) -> int:
-        """The rows between two solutions: adding that many rows takes about as long as a solution."""
-        return max(BATCH_ROWS, self.sums[0].width // 6)
+    def _due(self, place: int) -> bool:
+        """Whether one of the sums is to be solved again: a tenth of what it remembers is new, or many rows are.
+
+        Not before adding the new rows took about as long as a solution takes; but while the stream is young, at once.
+        """
+        at, patience = self.solved_at[place], max(BATCH_ROWS, self.sums[0].width // 6)
+        young = min(patience, at) if at < 2 * patience else patience
+        return self.rows - at >= max(young, min(SMALL_SHARE * self.sums[place].rows, SETTLED_ROWS))
 
     def _with(self, new: Samples) -> Self:
         return self._with_features(new.rows.features, new.y, new.weight)
@@ -192,15 +198,20 @@ class Ridge:
         first = whole.sums[0].with_rows(gone.rows.features, gone.y, -weight)
         return replace(whole, sums=(first, *whole.sums[1:])).solved()
 
-    def solved(self) -> Self:
-        """With weights for the sums as they are."""
-        whole = self.folded()
-        units = [sums.mean_square for sums in whole.sums]
-        penalty = dict(zip(self._widths, self.penalties, strict=True))
-        weights = tuple(
-            whole.sums[each.sums].weights(penalty[each.width] * units[each.sums], each.width) for each in self._experts
-        )
-        return replace(whole, weights=weights, solved_at=self.rows)
+    def solved(self, some: Sequence[int] | None = None) -> Self:
+        """With weights for the sums as they are; of some of them, where only those are asked for."""
+        which = range(len(self.sums)) if some is None else some
+        whole = self.folded() if 0 in which else self
+        penalty, weights = dict(zip(self._widths, self.penalties, strict=True)), []
+        units = {place: whole.sums[place].mean_square for place in which}
+        for each, known in zip(self._experts, self.weights, strict=True):
+            if each.sums not in which:
+                weights.append(known)
+                continue
+            held = penalty[each.width] * units[each.sums]
+            weights.append(whole.sums[each.sums].weights(held, each.width))
+        solved_at = tuple(self.rows if place in which else at for place, at in enumerate(self.solved_at))
+        return replace(whole, weights=tuple(weights), solved_at=solved_at)
 
     @property
     def whole_past(self) -> tuple[Sums, float]:
@@ -299,7 +310,7 @@ class Ridge:
         return waiting + sum(each.nbytes for each in weights) + sum(each.nbytes for each in sums)
 
     def state_dict(self) -> dict[str, Any]:
-        counts = {"rows": self.rows, "solved_at": self.solved_at, "chosen_at": self.chosen_at}
+        counts = {"rows": self.rows, "solved_at": list(self.solved_at), "chosen_at": self.chosen_at}
         return {
             **counts,
             "penalties": list(self.penalties),
@@ -316,6 +327,7 @@ class Ridge:
             saved.refuse("sums", f"must be {len(self.sums)}, with {len(self.weights)} weights")
         if len(penalties) != len(self.penalties) or not set(penalties) <= {1.0, *PENALTIES}:
             saved.refuse("penalties", f"must be {len(self.penalties)} of {PENALTIES}")
+        solved_at = saved.counts("solved_at", len(self.sums), len(self.sums))
         n_classes, waiting = self.sums[0].products.shape[1], []
         for part in saved.parts("waiting"):
             features = np.array(part.array("features", (None, width), "float32"))
@@ -333,7 +345,7 @@ class Ridge:
             ),
             penalties=tuple(float(each) for each in penalties),
             rows=saved.whole("rows", 0),
-            solved_at=saved.whole("solved_at", 0),
+            solved_at=solved_at,
             chosen_at=saved.whole("chosen_at", 0),
             waiting=tuple(waiting),
             snapshots=tuple(Snapshot.from_state(part, self.sums[0]) for part in saved.parts("snapshots")),

@@ -14,12 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lapack
 
-from smartcl.data.batch import Ints
+from smartcl.data.batch import Doubles, Floats, Ints
 from smartcl.learners.class_places import placed
 from smartcl.saving.saved import Saved
-
-Floats = NDArray[np.float32]
-Doubles = NDArray[np.float64]
 
 #: From this many features on, sums are packed in single precision: 3,800 of them take 29 MB instead of 116.
 PACKED_FROM = 1024
@@ -92,9 +89,12 @@ class Sums:
     def plus(self, rows: Moments, batches: float) -> Sums:
         """With the moments of some rows added, after that many batches' worth of forgetting."""
         left = self.forgetting**batches
-        second, products = left * self.second, left * self.products
-        second += rows.second
-        products += rows.products
+        if left == 1:
+            second, products = self.second + rows.second, self.products + rows.products
+        else:
+            second, products = left * self.second, left * self.products
+            second += rows.second
+            products += rows.products
         return replace(self, second=second, products=products, rows=left * self.rows + rows.rows)
 
     def _packed(self, features: Floats, weighed: Floats, left: float) -> NDArray[Any]:
@@ -123,7 +123,8 @@ class Sums:
         diagonal = np.einsum("ii->i", second)
         diagonal[1:] += penalty
         diagonal += JITTER * float(diagonal.mean()) + 1e-12
-        _, weights, failed = lapack.dposv(second, self.products[:width], lower=0)
+        columns = second.T if second.flags.c_contiguous else second  # as LAPACK reads it, without another copy
+        _, weights, failed = lapack.dposv(columns, self.products[:width], lower=0, overwrite_a=1)
         if failed or not np.isfinite(weights).all():
             return np.zeros((width, self.products.shape[1]), np.float32)
         return np.ascontiguousarray(weights, dtype=np.float32)  # LAPACK answers column by column; as from a file

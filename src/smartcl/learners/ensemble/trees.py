@@ -14,9 +14,10 @@ from typing import Any, Self
 
 import numpy as np
 
+from smartcl.data.batch import Floats
 from smartcl.learners.ensemble.drift import Change
 from smartcl.learners.ensemble.member import Joint, MemberTerm, Past, Recent, log_shares
-from smartcl.learners.ensemble.rows import Floats, Samples, View
+from smartcl.learners.ensemble.rows import Samples, View
 from smartcl.learners.ensemble.settings import (
     BATCH_ROWS,
     LEAVES,
@@ -29,6 +30,10 @@ from smartcl.learners.ensemble.settings import (
 )
 from smartcl.learners.learner_state import MOST_CLASSES
 from smartcl.saving.saved import Saved
+
+#: The rates of all trees added up, 60 times LightGBM's usual 0.1; its L2 penalty on leaves, without which trees on
+#: covtype from row 300,000, refitted every 500 rows, were right 87% of the time in the place of 95.8.
+STEPS, SHRINKAGE = 6.0, 1.0
 
 
 @cache
@@ -90,11 +95,12 @@ class Trees:
         settings = {
             **objective,
             **{"num_leaves": LEAVES, "max_bin": 63, "min_data_in_leaf": 5, "seed": int(rng.integers(2**31))},
+            **{"learning_rate": STEPS / TREES, "lambda_l2": SHRINKAGE},
             **{"deterministic": True, "force_row_wise": True, "num_threads": 1, "verbose": -1},
         }
         data = library.Dataset(recent.x, y, weight=recent.weight, params=settings, free_raw_data=True)
-        booster = library.train(settings, data, num_boost_round=TREES)
-        text = booster.model_to_string()
+        booster = library.train(settings, data, num_boost_round=TREES, keep_training_booster=True)
+        text = booster.model_to_string()  # LightGBM would write and read it once more to let go of the rows
         return replace(self, text=text, classes=tuple(classes.tolist()), fitted_at=self.rows, booster=read(text))
 
     def restarted(self, samples: Samples, past: Past) -> Self:

@@ -116,6 +116,15 @@ def reversal_that_returns(seed: int) -> DevelopmentStream:
     return DevelopmentStream.of(X, (X[:, 1] > 0.5 + 0.3 * np.sin(3 * np.pi * X[:, 0])) ^ reversed_there)
 
 
+def another_unit(seed: int) -> DevelopmentStream:
+    """One of five columns that decide comes in another unit from the middle on: ten times as large, and 1,000 more."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(ROWS, 5))
+    y = X[:, 0] + X[:, 1] * X[:, 2] + 1.5 * X[:, 4] > 0
+    X[ROWS // 2 :, 4] = 1000 + 10 * X[ROWS // 2 :, 4]
+    return DevelopmentStream.of(X, y)
+
+
 def moving_centroids(seed: int) -> DevelopmentStream:
     """Twenty Gaussian clouds of four classes, all of which move at a constant speed within the unit cube."""
     rng, columns, clouds, classes = np.random.default_rng(seed), 8, 20, 4
@@ -248,6 +257,7 @@ DEVELOPMENT_STREAMS: dict[str, Callable[[int], DevelopmentStream]] = {
     "turning-hyperplane": turning_hyperplane,
     "abrupt-thresholds": abrupt_thresholds,
     "reversal-returns": reversal_that_returns,
+    "another-unit": another_unit,
     "moving-centroids": moving_centroids,
     "axis-parallel-rules": axis_parallel_rules,
     "raw-table": raw_table,

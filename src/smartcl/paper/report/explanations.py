@@ -52,8 +52,8 @@ says. Test labels are clean.""",
         ("encoders", "encoders-short"),
         """The encoder is frozen and every learner reads the same rows; wrong labels are any other class's, so images
 come with the class that their label says. Rivals are fitted to all rows at once and store no images. In another
-protocol (all weights from scratch, on a GPU) PuriDivER prints 61.3, 59.2 and 52.4 at 20, 40 and 60% (Bang et al.
-2022).""",
+protocol (all weights from scratch, on a GPU) PuriDivER prints 61.3, 59.2 and 52.4 at 20, 40 and 60% (Bang et
+al. 2022).""",
     ),
     "encoders-texts": """The encoder is the mean of frozen token vectors, and every learner reads the same rows; wrong
 labels are any other group's. Rivals are fitted to all rows at once and store no messages.""",

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from smartcl.memory import format_bytes
 from smartcl.paper.experiments.catalogue import TABLES
 from smartcl.paper.experiments.precision_runs import BYTES_RUNS, IMAGE_NBYTES
-from smartcl.paper.experiments.real_stream_tables import COMMON, NOISE_TABLE, ROW_BY_ROW, real_streams_data
+from smartcl.paper.experiments.real_stream_tables import COMMON, DEFAULT, NOISE_TABLE, ROW_BY_ROW, real_streams_data
 from smartcl.paper.experiments.run_table import Row, Table
 from smartcl.paper.report.charts import Axis, Bar, Series, bar_chart, line_chart
 from smartcl.paper.report.curves import PAPER, series_of
@@ -36,21 +36,26 @@ SPEED = re.compile(r"(.+): rows a second")
 def users_glance(runs: Runs) -> PageFigure:
     """Real streams: accuracy against speed and against the bytes of the state, and what wrong labels of people cost."""
     [points] = real_streams_data([(ROW_BY_ROW, runs.seeds)], runs)["points"].values()
+    ours = any(point["row"] == DEFAULT.label for point in points)  # peers alone would say nothing
     drawings = {
-        "accuracy against rows a second": against_speed(points, NARROW) if points else None,
+        "accuracy against rows a second": against_speed(points, NARROW) if ours else None,
         "wrong labels": _of_annotators(runs),
-        "accuracy against bytes": against_state(points, NARROW) if points else None,
+        "accuracy against bytes": against_state(points, NARROW) if ours else None,
     }
     panels = tuple((title, drawing) for title, drawing in drawings.items() if drawing is not None)
     if not panels:
         return PageFigure("glance-users", USERS_TITLE, missing="smartcl reproduce real-streams")
     caption = (
-        f"Left and right, {', '.join(COMMON)} row by row, each row answered before it is learned: the mean accuracy, "
-        "geometric means of rows a second of CPU time and of the bytes of the state as it is pickled. "
-        "Middle, comments judged as toxic or not in the order they were written: learned with the label of one "
-        "annotator each, or with as many labels made wrong on purpose, and scored on the majority of about ten. All "
-        "learners in one run; tables real-rows, real-fifties and real-noise have the numbers."
+        "Comments judged as toxic or not, in the order they were written: learned with the label of one annotator "
+        "each, or with as many labels made wrong on purpose, and scored on the majority of about ten."
     )
+    if ours:
+        caption = (
+            f"Left and right, {', '.join(COMMON)} row by row, each row answered before it is learned: the mean "
+            "accuracy, geometric means of rows a second of CPU time and of the bytes of the state as it is pickled. "
+            f"Middle: {caption}"
+        )
+    caption += " All learners in one run; the tables real-rows, real-fifties and real-noise have the numbers."
     return PageFigure("glance-users", USERS_TITLE, caption, panels)
 
 
