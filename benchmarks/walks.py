@@ -18,6 +18,7 @@ BEFORE = {"batch": 70, "row": 108, "show": 192}
 
 CROSSED = """
 import contextlib, io, json, sys
+from pathlib import Path
 import numpy as np
 import smartcl
 
@@ -68,6 +69,7 @@ print(json.dumps(files()))
 """,
     "show": """
 import contextlib, io, json, sys
+from pathlib import Path
 from smartcl.cli.app import call
 with contextlib.redirect_stdout(io.StringIO()):
     call(["reproduce", "table1", "--show", "--json"])

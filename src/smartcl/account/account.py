@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from smartcl.account.tally import Doubles, Tally
-from smartcl.data.batch import Ints
+from smartcl.account.tally import Tally
+from smartcl.data.batch import Doubles, Ints
 from smartcl.saving.saved import Saved
 
 #: Bins of the whole stream's probabilities: AUC is within .001 of the exact one, and average precision within .004

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from smartcl.account.tally import LEAST_PROBABILITY, Doubles
-from smartcl.data.batch import Ints
+from smartcl.account.tally import LEAST_PROBABILITY
+from smartcl.data.batch import Doubles, Ints
 from smartcl.errors import extra
 
 

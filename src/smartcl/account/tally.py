@@ -13,10 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from smartcl.data.batch import Ints
+from smartcl.data.batch import Doubles, Ints
 from smartcl.saving.saved import Saved
-
-Doubles = NDArray[np.float64]
 
 #: Bins of the probability of the predicted class, of equal width: by them probabilities are compared with what came
 #: true, as usual in the literature on calibration.

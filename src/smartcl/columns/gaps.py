@@ -6,12 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from smartcl.data.batch import Ints
+from smartcl.data.batch import Floats, Ints
 from smartcl.saving.saved import Saved
-
-Floats = NDArray[np.float32]
 
 #: Rows by which it is decided what stands for a missing value, and which columns say so.
 FIRST_ROWS = 1000

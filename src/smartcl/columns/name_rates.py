@@ -12,12 +12,10 @@ from hashlib import blake2b
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from smartcl.columns.change_log import ChangeLog
+from smartcl.data.batch import Floats
 from smartcl.saving.saved import Saved
-
-Floats = NDArray[np.float32]
 
 #: Names of a column that are known at a time: 24 bytes each for two classes. Flights have 4,043 aircraft.
 MOST_NAMES = 8192

@@ -43,10 +43,8 @@ from smartcl.columns.records import Records
 from smartcl.columns.trends import KNOWN_CYCLES, Trends, finite, with_gaps
 from smartcl.columns.values import LARGEST, MISSING, UNREADABLE, is_missing, name_of, numbers_of
 from smartcl.columns.word_rates import WordRates, Words, words_from, words_state
-from smartcl.data.batch import Ints, Rows, take_rows
+from smartcl.data.batch import Floats, Ints, Rows, take_rows
 from smartcl.saving.saved import Saved
-
-Floats = NDArray[np.float32]
 
 DAY_SECONDS = 86400.0
 #: Turns a year, a week and a day take, in days; the first of January 1970 was a Thursday.

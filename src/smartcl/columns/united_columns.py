@@ -12,15 +12,12 @@ from math import fsum
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from smartcl.columns.column_schema import CATEGORY, DATE_PARTS, IGNORED, TEXT, Column, ColumnSchema
 from smartcl.columns.recognise import OWN_NAMES
 from smartcl.columns.row_encoder import YEAR_DAYS, RowEncoder
-from smartcl.data.batch import Ints
+from smartcl.data.batch import Floats, Ints
 from smartcl.saving.saved import Saved
-
-Floats = NDArray[np.float32]
 
 #: The most names of a column that have features of their own: as many as a schema found on rows gives at the most.
 MOST_OWN = 2 * OWN_NAMES

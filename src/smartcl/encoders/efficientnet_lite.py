@@ -59,7 +59,7 @@ def missing(size: int, width: int, step: int) -> int:
 
 
 @dataclass(frozen=True)
-class Block:
+class Bottleneck:
     """An inverted bottleneck: wider (where it is), each channel by itself, narrower; added to its input if alike."""
 
     wider: Convolution | None
@@ -77,7 +77,7 @@ class EfficientNetLite:
     """The network without its last layer: rows of ``WIDTH`` values."""
 
     first: Convolution
-    blocks: Sequence[Block]
+    blocks: Sequence[Bottleneck]
     last: Convolution
 
     @classmethod
@@ -95,11 +95,11 @@ class EfficientNetLite:
         return functional.relu6(self.last(x)).mean(dim=(2, 3))
 
 
-def _block(weights: Mapping[str, Tensor], at: str, step: int) -> Block:
+def _block(weights: Mapping[str, Tensor], at: str, step: int) -> Bottleneck:
     wider = _folded(weights, f"{at}_expand_conv", f"{at}_bn0") if f"{at}_expand_conv.weight" in weights else None
     channels = len(weights[f"{at}_depthwise_conv.weight"])
     each = _folded(weights, f"{at}_depthwise_conv", f"{at}_bn1", step, channels)
-    return Block(wider, each, _folded(weights, f"{at}_project_conv", f"{at}_bn2"))
+    return Bottleneck(wider, each, _folded(weights, f"{at}_project_conv", f"{at}_bn2"))
 
 
 def _folded(

@@ -11,10 +11,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from smartcl.data.batch import Doubles
 from smartcl.memory import SampleStore
 from smartcl.memory.export import stored_rows
-
-Doubles = NDArray[np.float64]
 
 #: Samples of each side that are compared: enough to see half a standard deviation among hundreds of features.
 MOST_COMPARED = 1000

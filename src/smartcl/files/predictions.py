@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from smartcl.columns.column_schema import ColumnSchema
-from smartcl.files.table_model import Answered, Threshold
+from smartcl.files.table_model import AnsweredRecords, Threshold
 
 PREDICTION = "prediction"
 #: The number of a record, from 1 on over all inputs, where the model has no column of ids.
@@ -65,7 +65,7 @@ class PredictionWriter:
             self._csv.writerow([self._id or ROW, *self._keep, PREDICTION, *names])
         self._begun = True
 
-    def write(self, answered: Answered) -> None:
+    def write(self, answered: AnsweredRecords) -> None:
         self._begin()
         best = answered.best(self._wanted.threshold)
         rows = {int(record): row for row, record in enumerate(answered.records.at)}

@@ -78,7 +78,7 @@ class Threshold:
 
 
 @dataclass
-class Answered:
+class AnsweredRecords:
     """The probabilities of rows, columns as in ``classes``, and which records of a block they are."""
 
     records: Records
@@ -277,7 +277,9 @@ class TableModel:
         """What is remembered, as ``memory_.export``, with features by the names of their columns."""
         return self.classifier.memory_.export(path)
 
-    def answers(self, source: Source | Any, odd: Odd | None = None, keep: Sequence[str] = ()) -> Iterator[Answered]:
+    def answers(
+        self, source: Source | Any, odd: Odd | None = None, keep: Sequence[str] = ()
+    ) -> Iterator[AnsweredRecords]:
         """The model's answers to all rows of a source, block by block; it learns nothing.
 
         ``keep`` names columns whose values come with the answers.
@@ -343,7 +345,7 @@ class TableModel:
         rows = torch.from_numpy(x) if isinstance(x, np.ndarray) else x
         return self.classifier.predict_proba(TableRows(None, self.encoder, EncodedRows.to_predict(rows)))
 
-    def answer(self, block: Block, odd: Odd, first: bool, keep: Sequence[str] = (), after: int = 0) -> Answered:
+    def answer(self, block: Block, odd: Odd, first: bool, keep: Sequence[str] = (), after: int = 0) -> AnsweredRecords:
         """The model's answers to the rows of one block, perhaps the first of its input, ``after`` others."""
         records = block.parse({**self.schema.wanted, **dict.fromkeys(keep, False)})
         if first:
@@ -360,7 +362,7 @@ class TableModel:
             found.append(self.classifier.predict_proba(table))
         ids = None if self.schema.id is None else list(records.columns.get(self.schema.id, [None] * len(rows)))
         kept = {name: list(records.columns.get(name, [None] * len(rows))) for name in keep}
-        return Answered(records, list(rows.labels), ids, kept, self.classes, np.concatenate(found))
+        return AnsweredRecords(records, list(rows.labels), ids, kept, self.classes, np.concatenate(found))
 
     def predict_proba(self, source: Any) -> NDArray[np.float64]:
         """The probability of each class for each row that could be read, columns as in ``classes``."""

@@ -28,7 +28,7 @@ from smartcl.estimator import SmartClassifier
 from smartcl.files.blocks import NO_LABEL, Mark, Step, first_rows, steps
 from smartcl.files.progress import Ages, Progress
 from smartcl.files.sources import Source, source_of
-from smartcl.files.table_model import PREDICT_ROWS, Answered, TableModel
+from smartcl.files.table_model import PREDICT_ROWS, AnsweredRecords, TableModel
 from smartcl.saving.persistence import only_trainer, write_file
 from smartcl.saving.saved import Saved
 from smartcl.scale.merging import shard_of
@@ -141,7 +141,9 @@ class Fleet:
         self.base.catch_up()
         self._all("flush")
 
-    def answers(self, source: Source | Any, odd: Odd | None = None, keep: Sequence[str] = ()) -> Iterator[Answered]:
+    def answers(
+        self, source: Source | Any, odd: Odd | None = None, keep: Sequence[str] = ()
+    ) -> Iterator[AnsweredRecords]:
         """Answers to all rows of a source, each by the model of its key, or by the base where it has none.
 
         ``keep`` names columns whose values come with the answers.
@@ -244,7 +246,7 @@ class Fleet:
                 self.keys[key] = self.keys.get(key, 0) + len(own)
         return parts
 
-    def _answered(self, records: Records, odd: Odd, keep: Sequence[str]) -> Answered:
+    def _answered(self, records: Records, odd: Odd, keep: Sequence[str]) -> AnsweredRecords:
         parsed, keys = self.base.encoder.parse(records), self._keys_of(records)
         parts: dict[str, list[int]] = {}
         for row, key in enumerate(keys):
@@ -259,7 +261,7 @@ class Fleet:
             shares[np.ix_(parts[key], [place[name] for name in classes])] = probabilities
         ids = None if self.schema.id is None else list(records.columns.get(self.schema.id, [None] * len(parsed)))
         kept = {name: list(records.columns.get(name, [None] * len(parsed))) for name in keep}
-        return Answered(records, list(parsed.labels), ids, kept, self.classes, shares)
+        return AnsweredRecords(records, list(parsed.labels), ids, kept, self.classes, shares)
 
     def _crew(self, key: str) -> int:
         return crc32(key.encode()) % len(self._crews)

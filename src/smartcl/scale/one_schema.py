@@ -20,8 +20,6 @@ from smartcl.memory.export import stored_rows
 from smartcl.memory.store import SampleStore
 from smartcl.network.scaling import InputScale
 
-Floats = NDArray[np.float32]
-
 
 def under_one_schema(models: Sequence[SmartClassifier]) -> list[SmartClassifier]:
     """The same models, each with all columns of all and what it never had missing; they stay as they are.

@@ -16,10 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression
 
+from smartcl.data.batch import Doubles
 from smartcl.learners.ensemble.settings import BATCH_ROWS, LEAST, LONG_ROWS, LOOK_ROWS
 from smartcl.saving.saved import Saved
-
-Doubles = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

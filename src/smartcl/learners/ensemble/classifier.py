@@ -11,10 +11,10 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
-from smartcl.data.batch import Ints
+from smartcl.data.batch import Floats, Ints
 from smartcl.learners.ensemble.drift import Change
 from smartcl.learners.ensemble.member import Past, log_shares
-from smartcl.learners.ensemble.rows import Floats, Samples, View
+from smartcl.learners.ensemble.rows import Samples, View
 from smartcl.learners.ensemble.settings import BATCH_ROWS, LOOK_ROWS, TREE_ROWS
 from smartcl.saving.saved import Saved
 

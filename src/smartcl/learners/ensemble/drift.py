@@ -15,8 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg import lapack
 
-from smartcl.data.batch import Bools
-from smartcl.learners.ensemble.rows import Floats
+from smartcl.data.batch import Bools, Floats
 from smartcl.learners.ensemble.settings import BATCH_ROWS, LOOK_ROWS, RARE, RECENT_ROWS, SAME_INPUTS, SURE
 from smartcl.saving.saved import Saved
 

@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from smartcl.data.batch import Batch, Bools, Ints, Rows
+from smartcl.data.batch import Batch, Bools, Doubles, Floats, Ints, Rows
 from smartcl.data.spec import InputSpec
 from smartcl.learners.ensemble.classifier import Classifier
 from smartcl.learners.ensemble.combining import CombinedEnsemble
@@ -30,7 +30,7 @@ from smartcl.learners.ensemble.network import NetworkMember
 from smartcl.learners.ensemble.next_row import Known, NextRow
 from smartcl.learners.ensemble.recent import Newest, Reader, Summed, begin_of_newest, learnable, roles
 from smartcl.learners.ensemble.ridge import Ridge
-from smartcl.learners.ensemble.rows import Doubles, Floats, Samples, View
+from smartcl.learners.ensemble.rows import Samples, View
 from smartcl.learners.ensemble.sampling import held_out, outdated, recent_share
 from smartcl.learners.ensemble.settings import (
     BATCH_ROWS,

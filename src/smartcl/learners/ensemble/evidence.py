@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from smartcl.data.batch import Bools, Ints
+from smartcl.data.batch import Bools, Doubles, Floats, Ints
 from smartcl.learners.ensemble.calibration import Calibration
 from smartcl.learners.ensemble.drift import Change, DriftWatch
-from smartcl.learners.ensemble.rows import Doubles, Floats
 from smartcl.learners.ensemble.settings import (
     AFTER_JUMP,
     BATCH_ROWS,

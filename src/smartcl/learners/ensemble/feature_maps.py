@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from smartcl.data.batch import Floats
 from smartcl.data.spec import InputSpec
 from smartcl.learners.ensemble.settings import (
     BIAS,
@@ -27,8 +28,6 @@ from smartcl.learners.ensemble.settings import (
     WIDE_FEATURES,
 )
 from smartcl.saving.saved import Saved
-
-Floats = NDArray[np.float32]
 
 
 class FeatureMap(Protocol):

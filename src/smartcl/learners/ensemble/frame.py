@@ -11,16 +11,13 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
-from smartcl.data.batch import Rows
+from smartcl.data.batch import Doubles, Rows
 from smartcl.data.spec import InputSpec
 from smartcl.learners.ensemble.rows import as_table
 from smartcl.learners.ensemble.settings import OTHER_SCALE, SETTLED_ROWS
 from smartcl.network.scaling import InputScale, compressed
 from smartcl.saving.saved import Saved
-
-Doubles = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,7 +17,7 @@ import torch
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
-from smartcl.data.batch import Bools, Ints
+from smartcl.data.batch import Bools, Doubles, Floats, Ints
 from smartcl.learners.ensemble.ensemble import Ensemble
 from smartcl.learners.ensemble.feature_maps import FeatureMap, RandomFeatures, first_map
 from smartcl.learners.ensemble.frame import Frame
@@ -25,7 +25,7 @@ from smartcl.learners.ensemble.member import Recent, log_shares, log_softmax
 from smartcl.learners.ensemble.neighbours import squared_distances, unit_rows, votes
 from smartcl.learners.ensemble.recent import roles
 from smartcl.learners.ensemble.ridge import Ridge
-from smartcl.learners.ensemble.rows import Floats, unscaled
+from smartcl.learners.ensemble.rows import unscaled
 from smartcl.learners.ensemble.settings import BATCH_ROWS, PENALTIES, SETTLED_ROWS, SHARPNESS, WIDE
 from smartcl.learners.ensemble.sums import JITTER, Sums, leave_one_out
 from smartcl.learners.ensemble.trees import Trees, lightgbm
@@ -33,8 +33,6 @@ from smartcl.learners.ensemble.weighting import Answered, Weights
 from smartcl.learners.stream_learner import StreamLearner
 from smartcl.memory.export import stored_rows
 from smartcl.memory.pool import DORMANT
-
-Doubles = NDArray[np.float64]
 
 #: Parts of the memory: trees are fitted to all but one, and asked about that one.
 FOLDS = 5

@@ -13,6 +13,7 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 
+from smartcl.data.batch import Floats
 from smartcl.data.spec import InputSpec
 from smartcl.learners.class_places import placed
 from smartcl.learners.ensemble.drift import CHANGED, Change
@@ -20,7 +21,7 @@ from smartcl.learners.ensemble.feature_maps import hashed
 from smartcl.learners.ensemble.member import Joint, MemberTerm, Past, log_softmax
 from smartcl.learners.ensemble.neighbours import unit_rows
 from smartcl.learners.ensemble.recent import learnable
-from smartcl.learners.ensemble.rows import Floats, Samples, View
+from smartcl.learners.ensemble.rows import Samples, View
 from smartcl.learners.ensemble.settings import (
     AFTER_JUMP,
     BATCH_ROWS,
@@ -31,7 +32,7 @@ from smartcl.learners.ensemble.settings import (
 )
 from smartcl.saving.saved import Saved
 
-Rows = sparse.csr_array[Any, tuple[int, int]]
+WordRows = sparse.csr_array[Any, tuple[int, int]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +93,7 @@ class Linear:
         all_weights[columns], all_squares[columns] = weights, squares
         return replace(self, weights=all_weights, squares=all_squares)
 
-    def _placed(self, values: Rows) -> Rows:
+    def _placed(self, values: WordRows) -> WordRows:
         """Rows of length one, their columns hashed, after a constant."""
         rows, buckets = unit_rows(values), len(self.weights) - 1
         place, data = rows.indices.astype(np.int64), rows.data.astype(np.float32)

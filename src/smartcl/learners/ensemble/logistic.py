@@ -15,13 +15,13 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from smartcl.data.batch import Ints
+from smartcl.data.batch import Doubles, Floats, Ints
 from smartcl.data.spec import InputSpec
 from smartcl.learners.class_places import placed
 from smartcl.learners.ensemble.drift import CHANGED, Change
 from smartcl.learners.ensemble.feature_maps import FeatureMap
 from smartcl.learners.ensemble.member import Joint, MemberTerm, Past, log_softmax
-from smartcl.learners.ensemble.rows import Doubles, Floats, Samples, View
+from smartcl.learners.ensemble.rows import Samples, View
 from smartcl.learners.ensemble.settings import AFTER_JUMP, BATCH_ROWS, FORGETTING, LEAST
 from smartcl.learners.ensemble.sums import JITTER
 from smartcl.saving.saved import Saved

@@ -12,11 +12,11 @@ from typing import Any, Generic, Protocol, Self, TypeVar, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from smartcl.data.batch import Ints
+from smartcl.data.batch import Floats, Ints
 from smartcl.data.spec import InputSpec
 from smartcl.learners.class_counts import ClassCounts
 from smartcl.learners.ensemble.drift import Change
-from smartcl.learners.ensemble.rows import Floats, Samples, View
+from smartcl.learners.ensemble.rows import Samples, View
 from smartcl.learners.ensemble.settings import LEAST
 from smartcl.learners.weights import ClassWeight
 from smartcl.memory.schematic_memory import SchematicMemory

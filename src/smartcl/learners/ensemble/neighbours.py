@@ -10,9 +10,10 @@ import numpy as np
 import torch
 from scipy import sparse
 
+from smartcl.data.batch import Floats
 from smartcl.learners.ensemble.drift import Change
 from smartcl.learners.ensemble.member import Joint, MemberTerm, Past, Recent, log_shares
-from smartcl.learners.ensemble.rows import Floats, Samples, View
+from smartcl.learners.ensemble.rows import Samples, View
 from smartcl.learners.ensemble.settings import NEIGHBOUR_ROWS, NEIGHBOURS
 from smartcl.saving.saved import Saved
 

@@ -10,10 +10,11 @@ from typing import Any, Self
 import numpy as np
 import torch
 
+from smartcl.data.batch import Floats
 from smartcl.learners.ensemble.drift import NEW_TASK, Change
 from smartcl.learners.ensemble.member import Joint, MemberTerm, Past, log_softmax
 from smartcl.learners.ensemble.recent import learnable
-from smartcl.learners.ensemble.rows import Floats, Samples, View
+from smartcl.learners.ensemble.rows import Samples, View
 from smartcl.learners.ensemble.settings import BATCH_ROWS, LATER, LONG_ROWS, SETTLED_ROWS, WIDE
 from smartcl.learners.learner import Learner
 from smartcl.learners.model import Model

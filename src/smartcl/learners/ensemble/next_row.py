@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lapack
 
-from smartcl.data.batch import Ints
+from smartcl.data.batch import Doubles, Floats, Ints
 from smartcl.learners.class_places import placed
 from smartcl.learners.ensemble.calibration import Calibration
 from smartcl.learners.ensemble.member import Recent, log_shares, log_softmax
-from smartcl.learners.ensemble.rows import Doubles, Floats, Samples
+from smartcl.learners.ensemble.rows import Samples
 from smartcl.learners.ensemble.settings import (
     BATCH_ROWS,
     LOOK_ROWS,

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from smartcl.data.batch import Bools, Ints, Rows
+from smartcl.data.batch import Bools, Floats, Ints, Rows
 from smartcl.learners.ensemble.member import Recent
-from smartcl.learners.ensemble.rows import Floats, unscaled
+from smartcl.learners.ensemble.rows import unscaled
 from smartcl.memory import Observation, SampleStore
 from smartcl.memory.export import stored_rows
 from smartcl.memory.pool import REPLAYED

@@ -5,19 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
-from smartcl.data.batch import Ints, Rows, take_rows
+from smartcl.data.batch import Floats, Ints, Rows, take_rows
 from smartcl.data.spec import InputSpec
 from smartcl.learners.ensemble.settings import WIDE
 from smartcl.network.inputs import Prepared
-
-Floats: TypeAlias = NDArray[np.float32]
-Doubles: TypeAlias = NDArray[np.float64]
 
 
 class View:

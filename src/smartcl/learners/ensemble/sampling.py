@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from smartcl.data.batch import Bools, Ints
-from smartcl.learners.ensemble.rows import Floats
+from smartcl.data.batch import Bools, Floats, Ints
 from smartcl.learners.ensemble.settings import HELD_OUT_SHARE, SMALL_SHARE
 
 

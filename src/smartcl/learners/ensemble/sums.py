@@ -14,12 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lapack
 
-from smartcl.data.batch import Ints
+from smartcl.data.batch import Doubles, Floats, Ints
 from smartcl.learners.class_places import placed
 from smartcl.saving.saved import Saved
-
-Floats = NDArray[np.float32]
-Doubles = NDArray[np.float64]
 
 #: From this many features on, sums are packed in single precision: 3,800 of them take 29 MB instead of 116.
 PACKED_FROM = 1024

@@ -14,9 +14,10 @@ from typing import Any, Self
 
 import numpy as np
 
+from smartcl.data.batch import Floats
 from smartcl.learners.ensemble.drift import Change
 from smartcl.learners.ensemble.member import Joint, MemberTerm, Past, Recent, log_shares
-from smartcl.learners.ensemble.rows import Floats, Samples, View
+from smartcl.learners.ensemble.rows import Samples, View
 from smartcl.learners.ensemble.settings import (
     BATCH_ROWS,
     LEAVES,

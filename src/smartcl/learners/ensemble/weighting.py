@@ -13,9 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from smartcl.data.batch import Ints
+from smartcl.data.batch import Doubles, Floats, Ints
 from smartcl.learners.class_places import placed
-from smartcl.learners.ensemble.rows import Doubles, Floats
 from smartcl.learners.ensemble.settings import ACCURACY_WEIGHT, NO_SHIFT, PRIOR_ROWS, RECENT_ROWS
 from smartcl.saving.saved import Saved
 

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
+from smartcl.data.batch import Doubles
 from smartcl.learners.watching import RunTimer
 from smartcl.paper.datasets.task_stream import TaskStream
 
-Doubles = NDArray[np.float64]
 #: From rows to one score for each class.
 Scorer = Callable[[NDArray[np.float32]], Any]
 
