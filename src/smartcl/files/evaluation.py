@@ -36,7 +36,7 @@ def evaluate(model: TableModel, source: Source, frozen: bool, delay: int = 0) ->
     """
     model.catch_up()
     model.classifier.begin_scores()
-    model.progress, model.delay = Progress(), delay
+    model.progress, model.delay = Progress(rows=model.progress.rows), delay
     found = _frozen(model, source) if frozen else _learning(model, source)
     if not found.scores.overall.rows:
         raise ValueError(f"no row of {', '.join(source.inputs)} has a label {model.schema.label!r} to compare with")

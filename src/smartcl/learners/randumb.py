@@ -18,11 +18,10 @@ from numpy.typing import NDArray
 from scipy.linalg import lapack
 from scipy.special import softmax
 
-from smartcl.data.batch import Batch, Rows
+from smartcl.data.batch import Batch, Doubles, Floats, Rows
 from smartcl.data.spec import InputSpec
 from smartcl.learners.ensemble.feature_maps import FourierFeatures, HashedColumns, hashes
 from smartcl.learners.ensemble.frame import Frame
-from smartcl.learners.ensemble.rows import Doubles, Floats
 from smartcl.learners.ensemble.sums import Sums
 from smartcl.learners.method_settings import RanDumbSettings
 from smartcl.learners.stream_learner import StreamLearner

@@ -66,8 +66,8 @@ OTHER_SCALE = 4.0
 
 # --- ridge (ridge.py) -------------------------------------------------------------------------------------------------
 
-#: What each batch leaves of the sums before it: all, or a memory of about 500 rows. A third, 0.97, gave nothing in the mean of
-#: 28 runs, and went (`smartcl reproduce ablation-ensemble`).
+#: What each batch leaves of the sums before it: all, or a memory of about 500 rows. A third, 0.97, gave nothing in the
+#: mean of 28 runs, and went (`smartcl reproduce ablation-ensemble`).
 FORGETTING = (1.0, 0.9)
 #: Penalties to choose from by leave-one-out: each is the number of mean rows that would shrink the weights as much.
 PENALTIES = (0.1, 1.0, 10.0, 100.0, 1e3, 1e4)
