@@ -25,7 +25,7 @@ def learned(**arguments):
 def test_the_rate_of_the_last_labels_is_an_input_and_follows_them(tmp_path):
     model, plain = learned(previous_label=True), learned()
     assert plain.columns_ is None
-    assert list(model.columns_.schema.feature_names) == ["x0", "x1", "x2", "rate of late", "values missing"]
+    assert list(model.columns_.schema.feature_names) == ["x0", "x1", "x2", "rate of the last labels", "values missing"]
     assert model.n_features_in_ == 3
     X, _ = stream(5)
 
@@ -46,7 +46,7 @@ def test_a_table_has_it_in_any_case():
     rows = [dict(zip("abc", row, strict=True)) for row in X.tolist()]
     for asked in (False, True):
         model = SmartClassifier("20kB", previous_label=asked, members=["ridge"], random_state=0).partial_fit(rows, y)
-        assert "rate of late" in model.columns_.schema.feature_names
+        assert "rate of the last labels" in model.columns_.schema.feature_names
 
 
 @pytest.mark.parametrize("asked", [1, "yes", None])

@@ -52,7 +52,7 @@ class Model:
         self.kept = torch.float16 if recipe.kept_weights == "float16" else torch.float32
         if self.kept == torch.float16 and self.network.table is not None:
             raise ValueError(
-                "kept_weights must be float32 for sparse rows of so many features: only rows that are active change"
+                "kept_weights must be float32 for sparse rows of this width: only rows that are active change"
             )
         if self.kept == torch.float16 and recipe.optimizer is not None:
             raise ValueError("kept_weights must be float32 with an optimizer of one's own: what it keeps is its own")

@@ -32,7 +32,7 @@ from smartcl.selection.reservoir import Nothing
 
 
 def oas_shrinkage(covariance: Doubles, rows: float) -> float:
-    """How much of a covariance of so many rows is replaced by its mean variance: Oracle Approximating Shrinkage.
+    """The share of a covariance of ``rows`` rows that its mean variance replaces: Oracle Approximating Shrinkage.
 
     >>> oas_shrinkage(np.diag([1.0, 3.0]), rows=99)
     0.13
@@ -194,7 +194,7 @@ class RanDumb(StreamLearner):
 
 
 def random_map(spec: InputSpec, count: int, seed: int) -> FourierFeatures | HashedColumns:
-    """The map to so many random features, for a stream of which no row has been seen."""
+    """The map to this number of random features, for a stream of which no row has been seen."""
     if hashes(spec):
         return HashedColumns(seed, spec.n_features, count)
     return FourierFeatures(seed, spec.n_features, count)

@@ -182,7 +182,7 @@ class StreamLearner(Transactional):
         return {"memory": self.memory.store.nbytes, **{name: model.nbytes for name, model in models}}
 
     def bound(self, total: int) -> None:
-        """Keep the whole state within so many bytes from now on."""
+        """Keep the whole state within this number of bytes from now on."""
         with self.all_or_nothing():
             self.begin_batch()
             self.total = total

@@ -49,7 +49,7 @@ def total_nbytes(total: str | int) -> int:
 
 
 def divided(build: Build, settings: Any, spec: InputSpec, total: int) -> tuple[Build, Any]:
-    """The builder and the settings whose state leaves room for samples within so many bytes.
+    """The builder and the settings whose state leaves room for samples within the total bytes.
 
     >>> from smartcl.learners.methods import find_method
     >>> smart, images = find_method("smart"), InputSpec(n_features=784, n_classes=10, dtype="uint8", scale=1 / 255)
@@ -108,7 +108,7 @@ def model_nbytes(recipe: Recipe, spec: InputSpec) -> int:
 
 
 def sums_nbytes(features: int, spec: InputSpec) -> int:
-    """Of packed sums of so many features and a constant, in single precision, and their products with the labels."""
+    """Bytes of packed sums of the features and a constant, in single precision, and their products with the labels."""
     width = features + 1
     return 2 * width * (width + 1) + 8 * width * spec.n_classes
 
