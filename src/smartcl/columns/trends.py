@@ -112,7 +112,7 @@ class Trends:
         """With no value of any row: a block that is not full goes, and all the rest is kept in coarse steps.
 
         Steps lead away from the trend, so that the next move is never one against it. A median that all blocks had
-        stays if there were two of them; what a single block has told is forgotten but for how far its values were apart.
+        stays if there were two of them; what a single block has told is forgotten but for the spread of its values.
 
         >>> Trends.none(1).after(np.arange(120.0)[:, None]).without_values().last
         array([74.])
