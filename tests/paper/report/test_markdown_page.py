@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[3]
 
 def test_the_page_in_the_repository_is_current():
     made = markdown_page(Runs(ROOT / "results"))
-    assert (ROOT / "docs" / "results.md").read_text() == made, "run: smartcl results docs/results.md"
+    assert (ROOT / "docs" / "results.md").read_text() == made, "run: smartcl report --markdown docs/results.md"
 
 
 def test_a_cell_shows_ours_above_the_published(tmp_path):
