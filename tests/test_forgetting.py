@@ -141,7 +141,7 @@ def test_a_loaded_model_forgets_and_answers_by_the_weights_it_was_told(method: s
 
 
 #: These keep no samples, so that none can be forgotten.
-NO_MEMORY = ("l2", "ewc", "ewc-online", "si", "mas", "ncc", "finetune")
+NO_MEMORY = ("l2", "ewc", "ewc-online", "si", "mas", "ncc", "finetune", "randumb")
 #: These keep one sample of a cluster although there is room for more: which one, all rows have decided.
 CLUSTERING = ("gss-clust", "fss-clust")
 EVERY = [name for name in METHODS if not find_method(name).task_aware and name not in NO_MEMORY]

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from helpers import assert_same_state
+from helpers import assert_same_state, small_batches, small_spec
 from smartcl.data.batch import Batch
 from smartcl.data.spec import InputSpec
 from smartcl.learners.methods import METHODS
@@ -21,7 +21,7 @@ from smartcl.memory.pool import Pool
 from smartcl.memory.schematic_memory import SchematicMemory
 from smartcl.network.gradients import Trace
 from smartcl.selection.reservoir import Everything, Nothing
-from test_contracts import BOUNDED, SELECTORS, quick
+from test_contracts import BOUNDED, SELECTORS, assert_probabilities, quick
 
 CHOOSERS = [c for c in SELECTORS if c is not Everything]
 CLASSES = 3
@@ -162,7 +162,20 @@ def test_a_selector_sheds_samples_without_newcomers(selector: type, seed: int, o
     assert sizes[selector().select(pool, room, rng).keep].sum() <= room
 
 
-@pytest.mark.parametrize("method", [name for name in BOUNDED if name != "finetune"])
+#: These keep no sample, and offer theirs whole.
+WITHOUT_SAMPLES = ("finetune", "randumb")
+
+
+@pytest.mark.parametrize("method", [*WITHOUT_SAMPLES, "l2", "ewc", "ncc"])
+def test_what_keeps_no_samples_takes_any_memory(method: str) -> None:
+    learner = quick(method, small_spec(), 1)
+    for batch in small_batches(2):
+        learner.observe(batch)
+    assert (len(learner.memory), learner.memory.store.nbytes) == (0, 0)
+    assert_probabilities(learner)
+
+
+@pytest.mark.parametrize("method", [name for name in BOUNDED if name not in WITHOUT_SAMPLES])
 def test_no_method_loses_samples_to_a_row_too_large(method: str) -> None:
     rng = np.random.default_rng(0)
     learner = quick(method, InputSpec(2000, 2, sparse=True), 600, whole=False, precision="plain")

@@ -19,6 +19,8 @@ from smartcl.selection.reservoir import Reservoir
 QUICK = {"lr": 1e-2, "iterations": 2, "epochs": 2, "replay": 10, "average": 0.9}
 #: Methods whose penalty reads a chain of layers.
 CHAINED = ("ncc", "smart-paper")
+#: Methods that have no network at all.
+NETLESS = ("randumb",)
 
 
 def quick(method: str, seed: int = 0, **more: object) -> Learner:
@@ -29,7 +31,7 @@ def quick(method: str, seed: int = 0, **more: object) -> Learner:
     return build_learner(method, image_spec(), 2500, seed, **settings, **more)
 
 
-@pytest.mark.parametrize("method", [name for name in METHODS if name not in CHAINED])
+@pytest.mark.parametrize("method", [name for name in METHODS if name not in (*CHAINED, *NETLESS)])
 def test_a_method_learns_resumes_and_undoes_on_a_convolution(method: str) -> None:
     own = {"network": convolution, "augment": shaken}
     straight, batches = quick(method, **own), image_batches()
@@ -65,6 +67,12 @@ def test_what_needs_a_chain_of_layers_says_so(method: str) -> None:
         quick(method, network=convolution)
     if method == "smart-paper":
         quick(method, network=convolution, beta=0.0).observe(image_batches()[0])
+
+
+@pytest.mark.parametrize("method", NETLESS)
+def test_what_has_no_network_takes_none(method: str) -> None:
+    with pytest.raises(ValueError, match="unknown parameter 'network'"):
+        quick(method, network=convolution)
 
 
 @pytest.mark.parametrize("optimizer", [sgd, adamw])

@@ -7,7 +7,7 @@ from copy import deepcopy
 import numpy as np
 import pytest
 
-from smartcl import SmartClassifier, merge, shard_of
+from smartcl import SmartClassifier, merge, shard_of, subtract
 from smartcl.columns.column_schema import Column, ColumnSchema
 from smartcl.columns.joined_encoders import Knowing, check_same_columns, joined_encoders
 
@@ -76,10 +76,15 @@ def test_names_in_other_features_are_refused(learned):
 def test_columns_that_are_others_are_refused():
     rows, labels = rows_of(3, 300)
     one = SmartClassifier("20kB", members=["ridge"], random_state=1).partial_fit(rows, labels)
-    fewer = [{name: value for name, value in row.items() if name != "size"} for row in rows]
-    two = SmartClassifier("20kB", members=["ridge"], random_state=2).partial_fit(fewer, labels)
-    with pytest.raises(ValueError, match="the column 'size' is not in all models"):
+    sized = [{**row, "size": "large" if row["size"] > 0 else "small"} for row in rows]
+    two = SmartClassifier("20kB", members=["ridge"], random_state=2).partial_fit(sized, labels)
+    with pytest.raises(ValueError, match="the column 'size' has another kind in each model"):
         merge([one, two])
+    fewer = [{name: value for name, value in row.items() if name != "size"} for row in rows]
+    part = SmartClassifier("20kB", members=["ridge"], random_state=2).partial_fit(fewer, labels)
+    whole = merge([one, part])
+    with pytest.raises(ValueError, match="the column 'size' is not in all models"):
+        subtract(whole, part)
 
 
 def test_notes_on_the_first_rows_do_not_keep_models_apart():

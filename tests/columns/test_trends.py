@@ -75,6 +75,35 @@ def test_it_does_not_matter_how_calls_cut_the_rows(cuts: list[int]) -> None:
         np.testing.assert_array_equal(again.state_dict()[name], values)
 
 
+@pytest.mark.parametrize("every", [1, 70])
+def test_no_value_stays_when_rows_are_forgotten_and_clocks_stay_clocks(every: int) -> None:
+    """Also where rows are forgotten again and again."""
+    columns = made(1000)
+    rows = np.stack(list(columns.values()), axis=1).astype(float)
+    rows[:, :7] += np.random.default_rng(1).random(7) / 7  # numbers that no grid has
+    without = with_all = Trends.none(rows.shape[1])
+    for first in range(0, len(rows), 130):
+        part = rows[first : first + 130]
+        without, with_all = without.after(part), with_all.after(part)
+        if first // 130 % every == 0:
+            without = without.without_values()
+            kept = np.concatenate([np.ravel(values) for values in without.state_dict().values()])
+            assert not np.isin(rows[:, [0, 1, 2, 4, 6, 8]], kept[kept != 0]).any()
+    assert without.clocks.tolist() == with_all.clocks.tolist()
+
+
+def test_an_encoder_whose_rows_were_forgotten_is_saved_as_it_is() -> None:
+    columns = table(640)
+    encoder = RowEncoder(recognised(Records.of(columns), Told("", classes=2)))
+    features(encoder, columns)
+    left = encoder.without_values()
+    again = RowEncoder(left.schema)
+    again.load_state_dict(Saved(left.state_dict()))
+    assert left.only_rising == again.only_rising == encoder.only_rising == ["count", "when"]
+    assert len(encoder.state_dict()["trends"]["pending"]) == 40
+    assert len(left.state_dict()["trends"]["pending"]) == 0
+
+
 def table(rows: int) -> dict[str, list[Any]]:
     """A row counter, a time stamp that goes on by an hour a row, and a size."""
     start = datetime(2024, 1, 1)

@@ -13,8 +13,19 @@ from smartcl.memory.levels import Levels, exact_levels, learn_levels
 from smartcl.memory.nonzeros import Nonzeros, nonzeros_of_dense
 from smartcl.memory.prefix_code import MAX_BITS, code_lengths, codes_of, is_complete
 from smartcl.memory.row_code import RowCode
-from smartcl.memory.row_text import apply_pairs, learn_pairs, n_run_symbols, run_lengths, spelled, write_text
+from smartcl.memory.row_text import (
+    MOST_SPELLED,
+    apply_pairs,
+    learn_pairs,
+    long_runs,
+    n_run_symbols,
+    run_lengths,
+    spelled,
+    spelled_sizes,
+    write_text,
+)
 from smartcl.memory.schema import Schema
+from smartcl.saving.saved import Saved
 
 
 def digits() -> Nonzeros:
@@ -102,6 +113,48 @@ def test_phrases_spell_the_text(symbols: list[int]) -> None:
         assert [symbol for word in left.tolist() for symbol in words[word]] == text.tolist()
         assert not any({0, 3} & set(word[1:]) for word in words[5:])
         np.testing.assert_array_equal(apply_pairs(text, pairs, 5), left)
+
+
+def learned_of_far_values() -> RowCode:
+    """A code with phrases whose rows have runs longer than 32: those leave their last bits beside the text."""
+    rows = rows_of(np.random.default_rng(0), 40, 200, 4)
+    code = RowCode.learn(rows, Levels(np.arange(1, 5, dtype=np.float32), False), 200, room=20_000)
+    assert len(code.pairs) > 40
+    assert len(long_runs(code.n_runs)) > 0
+    return code
+
+
+@pytest.mark.parametrize("kind", ["a long run", "a phrase that begins with one"])
+def test_a_saved_phrase_with_a_long_run_inside_is_refused(kind: str) -> None:
+    """Such a phrase would be written without the last bits of the run, and its rows read back as others."""
+    code = learned_of_far_values()
+    state = code.state_dict()
+    pairs = state["pairs"] = np.array(state["pairs"])
+    run = int(long_runs(code.n_runs)[0])
+    pairs[-2] = run, code.n_symbols - 1
+    pairs[-1] = code.n_symbols - 1, run if kind == "a long run" else code.n_symbols + len(pairs) - 2
+    with pytest.raises(ValueError, match=r"pairs must not have a long run after their first symbol"):
+        RowCode.from_state(Saved(state, "state"), 200)
+
+
+def test_a_saved_phrase_of_too_many_symbols_is_refused() -> None:
+    """Each phrase is twice the one before: spelled out, the last would have more symbols than any memory holds."""
+    state = learned_of_far_values().state_dict()
+    pairs = state["pairs"] = np.array(state["pairs"])
+    pairs[:] = (learned_of_far_values().n_symbols + np.arange(len(pairs)) - 1)[:, None]
+    with pytest.raises(ValueError, match=r"pairs must stand for at most 4096 symbols each"):
+        RowCode.from_state(Saved(state, "state"), 200)
+
+
+def test_a_learned_phrase_has_no_more_symbols_than_may_be_saved() -> None:
+    rows = nonzeros_of_dense(np.ones((4, 9000), dtype=np.float32), Schema.full(9000))
+    code = RowCode.learn(rows, Levels(np.ones(1, dtype=np.float32), True), 9000, room=10**6)
+    again = RowCode.from_state(Saved(code.state_dict(), "state"), 9000)
+    assert max(spelled_sizes(again.pairs, again.n_symbols)) == MOST_SPELLED
+    coded = again.write(rows)
+    found = again.read(coded.arena, coded.lengths.cumsum() - coded.lengths, coded.lengths)
+    assert found is not None
+    np.testing.assert_array_equal(found.ids, rows.ids)
 
 
 def test_every_run_has_its_symbol() -> None:

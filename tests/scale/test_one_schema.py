@@ -8,7 +8,10 @@ import numpy as np
 import pytest
 
 from smartcl import SmartClassifier, merge
-from smartcl.columns.united_columns import ClassColumns
+from smartcl.columns.column_schema import Column, ColumnSchema
+from smartcl.columns.records import Records
+from smartcl.columns.row_encoder import RowEncoder
+from smartcl.columns.united_columns import ClassColumns, MovedColumns
 from smartcl.learners.ensemble.ensemble import Ensemble
 from smartcl.memory.export import stored_rows
 
@@ -132,6 +135,24 @@ def test_columns_of_classes_are_turned_exactly(n_classes: int, seed: int) -> Non
     assert np.allclose(shares[:, 1:] @ turned.turn + turned.begin, wanted[:, 1:], atol=1e-6)
     less = shares - shares.mean(axis=0)
     assert np.allclose(less[:, 1:] @ turned.turn, (wanted - wanted.mean(axis=0))[:, 1:], atol=1e-6)
+
+
+def test_the_rate_of_the_last_labels_is_of_the_same_class_though_classes_came_in_another_order() -> None:
+    schema = ColumnSchema("y", (Column("size", "number"),), classes=2)
+    labels = np.arange(300) % 3 // 2
+    labels[-100:] = 1  # of late more often than in all rows
+    as_they_are, other_way = RowEncoder(schema), RowEncoder(schema)
+    made = []
+    for encoder, classes in ((as_they_are, labels), (other_way, 1 - labels)):
+        for start in range(0, 300, 50):
+            rows = encoder.encoded(encoder.parse(Records.of({"size": [1.0, 2.0] * 25})))
+            encoder.learn(rows, classes[start : start + 50])
+        made.append(np.asarray(rows.x))
+    moved = MovedColumns(as_they_are, schema, {}, np.array([1, 0]))
+    assert np.abs(made[0] - made[1]).max() > 0.1
+    np.testing.assert_allclose(moved.rows(made[0]), made[1], atol=1e-6)
+    now = np.zeros(1, np.int64)
+    np.testing.assert_allclose(moved.encoder().late(now), other_way.late(now), atol=1e-6)
 
 
 def test_a_column_of_another_kind_is_refused() -> None:

@@ -48,10 +48,15 @@ def items(rows: list[Labelled], prefix: str | None = None, first: int = 0) -> li
 
 @contextmanager
 def service(
-    folder: Path, limits: Limits | None = None, per: str | None = None, room: int = 10**9, **keeping: Any
+    folder: Path,
+    limits: Limits | None = None,
+    per: str | None = None,
+    room: int = 10**9,
+    settings: dict[str, Any] = QUICK,
+    **keeping: Any,
 ) -> Iterator[Models]:
     """Models with a quick learner, ended when the test is over."""
-    plan = ModelPlan("label", "20kB", settings=QUICK, first_rows=20)
+    plan = ModelPlan("label", "20kB", settings=settings, first_rows=20)
     models = Models(folder, plan, limits or Limits(), Keeping(**{**AT_ONCE, **keeping}), per, room)
     try:
         yield models

@@ -265,7 +265,8 @@ def test_a_label_that_comes_too_late_is_told_so(tmp_path: Path) -> None:
 
 def test_a_shadow_takes_over_when_it_is_better(tmp_path: Path) -> None:
     turned = [(row, "no" if label == "yes" else "yes") for row, label in ROWS]
-    with one_model(tmp_path / "model") as served:
+    # the quick network answers no better than a guess: which of two guesses is right more often is a toss
+    with one_model(tmp_path / "model", settings={"members": ["ridge"]}) as served:
         learn(served, items(ROWS[:300]))
         held = chances(served)
     with one_model(tmp_path / "model", shadow_rows=200) as served:

@@ -3,6 +3,9 @@
 ``--minutes M`` is processor time for each target, ``--only target`` takes one (it may be given more than once). A
 crash, no answer in two minutes, or memory that grows is a fault: its input is kept in ``fuzz-faults/``, and
 ``--again FILE --only target`` tries it once more. ``make fuzz`` sets up the environment that this needs.
+
+Atheris 3.0.0 never frees the result of a comparison that it traces: 1,000 comparisons of 100,000 numbers leave 100 MB.
+So memory of targets that compare arrays grows here; whether the library's own does, only a run without atheris shows.
 """
 
 from __future__ import annotations

@@ -176,7 +176,7 @@ class RowEncoder:
     >>> found = encoder.encoded(rows)
     >>> encoder.learn(found, np.array([1, 0]))
     >>> dict(zip(schema.feature_names, encoder.encode(rows)[0].tolist()))
-    {'size': 1.0, 'shop: rate': 0.046875, 'rate of the last labels': 0.001953125, 'values missing': 0.0}
+    {'size': 1.0, 'shop: rate': 0.046875, 'rate of the last labels': -0.001953125, 'values missing': 0.0}
     """
 
     def __init__(self, schema: ColumnSchema) -> None:
@@ -368,6 +368,13 @@ class RowEncoder:
     def nbytes(self) -> int:
         """Of all that is known of names and words."""
         return sum(each.nbytes for kept in (self.rates, self.own, self.words) for each in kept.values())
+
+    def without_values(self) -> RowEncoder:
+        """One whose trends hold no value of any row."""
+        made = self.copy()
+        made._trends = self._trends.without_values()
+        made._left_out = made._leaving_out(made._trends)
+        return made
 
     def copy(self) -> RowEncoder:
         """One that can be changed by itself."""

@@ -24,6 +24,8 @@ NARROW = 0.5
 #: A move against the trend by more than this share of the range seen so far is a jump back: a cycle begins anew. From
 #: this number of cycles on their values are known.
 JUMP_BACK, KNOWN_CYCLES = 0.5, 2
+#: After rows were forgotten, medians are kept in steps of the range's power of two over this.
+STEPS = 16
 #: Stands for no value in a saved state, which holds finite numbers only.
 LARGEST = float(np.finfo(np.float64).max)
 
@@ -106,6 +108,34 @@ class Trends:
             self.within + np.where(there, most - least, 0.0),
         )
 
+    def without_values(self) -> Trends:
+        """With no value of any row: a block that is not full goes, and all the rest is kept in coarse steps.
+
+        Steps lead away from the trend, so that the next move is never one against it. A median that all blocks had
+        stays if there were two of them; what a single block has told is forgotten but for the spread of its values.
+
+        >>> Trends.none(1).after(np.arange(120.0)[:, None]).without_values().last
+        array([74.])
+        """
+        moved, often = self.span > 0, self.known >= 2
+        step = _power_of_two(self.span) / STEPS
+
+        def coarse(values: NDArray[np.float64], rounded: Any) -> NDArray[np.float64]:
+            return np.where(moved, rounded(values / step) * step, np.where(often, values, 0.0))
+
+        return Trends(
+            self.pending[:0],
+            self.blocks,
+            np.where(often, self.known, 0),
+            np.where(self.up >= self.down, coarse(self.last, np.floor), coarse(self.last, np.ceil)),
+            coarse(self.low, np.floor),
+            coarse(self.high, np.ceil),
+            coarse(self.up, np.round),
+            coarse(self.down, np.round),
+            self.jumps,
+            np.where(moved, coarse(self.within, np.round), np.minimum(self.within, _power_of_two(self.within))),
+        )
+
     def state_dict(self) -> dict[str, Any]:
         return {**{field.name: getattr(self, field.name) for field in fields(self)}, "pending": finite(self.pending)}
 
@@ -123,6 +153,16 @@ class Trends:
         if not all((each >= 0).all() for each in (up, down, known, jumps, within)):
             saved.refuse("up", "must not be negative, as down, known, jumps and within")
         return Trends(pending, saved.whole("blocks", 0), known, last, low, high, up, down, jumps, within)
+
+
+def _power_of_two(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The greatest that is not above each value; 1 in the place of 0.
+
+    >>> _power_of_two(np.array([0.0, 0.3, 5.0]))
+    array([1.  , 0.25, 4.  ])
+    """
+    found: NDArray[np.float64] = np.exp2(np.floor(np.log2(np.where(values > 0, values, 1.0))))
+    return found
 
 
 def _least_median_most(

@@ -76,7 +76,7 @@ def _united(parts: Sequence[Column | None], name: str, own_names: int) -> Column
 
 @dataclass(frozen=True)
 class ClassColumns:
-    """How the columns of classes of one schema become those of another: ``rates @ turn``, and of shares ``+ begin``.
+    """How columns of classes of one schema become those of another: shares ``@ turn + begin``, differences ``@ turn``.
 
     The first class has no column: its rate is what the others leave.
 
@@ -132,7 +132,7 @@ class MovedColumns:
         absent = np.asarray(new.row({}).x, dtype=np.float32)
         found = np.repeat(absent, len(x), axis=0)
         late = slice(new._late_at, new._late_at + width)
-        found[:, late] = x[:, old._late_at : old._late_at + made] @ self._rates.turn + self._rates.begin
+        found[:, late] = x[:, old._late_at : old._late_at + made] @ self._rates.turn
         found[:, -1] = x[:, -1]
         for column in old.schema.used:
             here, there = old._first[column.name], new._first[column.name]
@@ -184,7 +184,10 @@ class MovedColumns:
                 {
                     **fresh,
                     "rows": state["rows"],
-                    **{name: (state[name] @ turn + begin).clip(0, 1).astype(np.float32) for name in ("base", "late")},
+                    **{
+                        name: (state[name] @ turn + begin).clip(0, 1).astype(np.float32)
+                        for name in ("base", "late", "whole")
+                    },
                     "rates": {name: rates(name) for name in fresh["rates"]},
                     "own": {name: self._own(name, state["own"].get(name), each) for name, each in fresh["own"].items()},
                     "words": {name: state["words"].get(name, each) for name, each in fresh["words"].items()},

@@ -231,13 +231,14 @@ class Fitted:
             )
         return self, lambda rows: rows
 
-    def without_lost_numbers(self) -> Fitted:
-        """Without the names of numbered features that no stored sample has any more."""
-        if self.columns is None or not self.columns.schema.sparse:
+    def without_lost(self) -> Fitted:
+        """Without values of single rows in what is known of columns; no name of a number that no stored row has."""
+        if self.columns is None:
             return self
-        rows = self._held_rows()
-        columns = self.columns.copy()
-        columns.book.keep([] if isinstance(rows, torch.Tensor) else np.unique(rows.indices).tolist())
+        columns = self.columns.without_values()
+        if columns.schema.sparse:
+            rows = self._held_rows()
+            columns.book.keep([] if isinstance(rows, torch.Tensor) else np.unique(rows.indices).tolist())
         return replace(self, columns=columns)
 
     def without_gaps(self, X: Any) -> Any:

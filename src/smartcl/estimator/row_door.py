@@ -82,4 +82,4 @@ class Door:
         if any(type(label) not in self.kinds for label in y):
             return None
         found = [self.index.get(label, -1) for label in y]
-        return None if -1 in found else torch.tensor(found)
+        return None if -1 in found else torch.from_numpy(np.array(found, dtype=np.int64))

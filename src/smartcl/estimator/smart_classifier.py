@@ -375,8 +375,8 @@ class SmartClassifier(ClassifierMixin, TableDoor):  # type: ignore[misc]
                 if retrain_from_memory:  # a seed of the learner's would depend on what is forgotten
                     seed = int(check_random_state(self.random_state).randint(2**31 - 1))
                     left = fitted.relearned(self.batch_size, seed)
-                elif count:
-                    left = fitted.without_lost_numbers()
+                else:  # also of rows that had left the memory before
+                    left = fitted.without_lost()
             self._fitted = left
         return count
 

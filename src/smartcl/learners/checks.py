@@ -51,7 +51,8 @@ def check_batch(batch: Batch, spec: InputSpec) -> Batch:
     x = check_rows(batch.x, spec)
     if batch.y.is_floating_point() or batch.y.is_complex() or batch.y.dtype == torch.bool:
         raise ValueError(f"y must hold integer class numbers, got dtype {batch.y.dtype}")
-    low, high = (int(bound) for bound in torch.aminmax(batch.y))
+    labels = batch.y.numpy()
+    low, high = int(labels.min()), int(labels.max())
     if low < 0 or high >= spec.n_classes:
         raise ValueError(f"y must lie in 0..{spec.n_classes - 1}, got labels from {low} to {high}")
     weight = None if batch.weight is None else batch.weight.float()

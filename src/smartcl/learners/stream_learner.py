@@ -28,6 +28,7 @@ from smartcl.network.row_table.table import RowTable
 from smartcl.network.scaling import InputScale
 from smartcl.saving.persistence import state_nbytes
 from smartcl.saving.saved import Saved
+from smartcl.selection.reservoir import Nothing
 
 PREDICT_ROWS = 2048
 #: Bytes of a total that stay free: numbers in the text of a state have more digits, or fewer, as it goes on.
@@ -110,7 +111,8 @@ class StreamLearner(Transactional):
             raise ValueError("weight must be given from the first batch on, or never: it is stored beside each sample")
         elif batch.weight is None and self.weighted and self.waiting:
             batch = replace(batch, weight=torch.ones(len(batch)))
-        self.memory.check_room(batch, self.stored_beside)
+        if not isinstance(self.memory.selector, Nothing):
+            self.memory.check_room(batch, self.stored_beside)
         return batch
 
     def with_weights(self, samples: Labelled, own: torch.Tensor | None) -> Labelled:

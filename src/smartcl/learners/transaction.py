@@ -6,8 +6,8 @@ until the next one is finished too. To undo a call is to take them back; to read
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from copy import copy, deepcopy
 from itertools import zip_longest
 from threading import RLock
@@ -38,6 +38,15 @@ def gradients_as_before() -> Iterator[None]:
     except BaseException:
         torch.set_grad_enabled(recorded)
         raise
+
+
+@contextmanager
+def held(tables: Iterable[RowTable]) -> Iterator[None]:
+    """Nothing else reads or changes these tables meanwhile."""
+    with ExitStack() as locks:
+        for table in tables:
+            locks.enter_context(table.lock)
+        yield
 
 
 class Transactional:
@@ -109,13 +118,10 @@ class Transactional:
     def _tables(self) -> list[RowTable]:
         return [model.network.table for model in self.models if model.network.table is not None]
 
-    @contextmanager
-    def _reading(self) -> Iterator[None]:
+    def _reading(self) -> AbstractContextManager[None]:
         """Models are copied before they are moved, row tables are not: reading one blocks changes to it."""
-        with ExitStack() as locks:
-            for table in self._tables:
-                locks.enter_context(table.lock)
-            yield
+        tables = self._tables
+        return held(tables) if tables else nullcontext()
 
     def _as_it_is(self, to_read: bool = False) -> Self:
         """What is here now, out of reach of what is done next. One copy of a dict: no other thread comes between.

@@ -31,16 +31,19 @@ from smartcl.memory.prefix_code import (
 from smartcl.memory.row_text import (
     END,
     MOST_PHRASES,
+    MOST_SPELLED,
     Meaning,
     Pairs,
     Symbols,
     apply_pairs,
+    first_symbols_spelled,
     fits_runs,
     learn_pairs,
     long_runs,
     meaning,
     n_run_symbols,
     spelled,
+    spelled_sizes,
     write_text,
 )
 from smartcl.memory.schema import Bytes
@@ -217,6 +220,10 @@ class RowCode:
         pairs = saved.array("pairs", (None, 2), "uint8", "uint16")
         if len(pairs) > MOST_PHRASES or (pairs >= n_symbols + np.arange(len(pairs))[:, None]).any() or not pairs.all():
             saved.refuse("pairs", f"must be at most {MOST_PHRASES}, each of symbols and phrases before it")
+        if max(spelled_sizes(pairs, n_symbols)) > MOST_SPELLED:
+            saved.refuse("pairs", f"must stand for at most {MOST_SPELLED} symbols each")
+        if np.isin(first_symbols_spelled(pairs, n_symbols)[pairs[:, 1]], long_runs(n_runs)).any():
+            saved.refuse("pairs", "must not have a long run after their first symbol")
         size = _n_contexts(n_classes) * (n_symbols + len(pairs))
         packed = saved.array("packed_lengths", (-(-size // 2),), "uint8")
         order = ColumnOrder.from_state(saved.part("order"), n_features)

@@ -26,6 +26,8 @@ SymbolArray = TypeVar("SymbolArray", np.int16, np.int32)
 #: How many phrases may be held; more than the last were worth a per cent of a row's bytes, and take time to find.
 STEPS = (0, 16, 32, 64, 128, 256)
 MOST_PHRASES = max(STEPS)
+#: The most symbols that a phrase stands for: phrases of phrases could double 256 times, and reading spells each out.
+MOST_SPELLED = 2**12
 
 
 def learn_pairs(text: Symbols, n_symbols: int, barred: Ints) -> Iterator[tuple[Ints, Symbols]]:
@@ -43,14 +45,19 @@ def learn_pairs(text: Symbols, n_symbols: int, barred: Ints) -> Iterator[tuple[I
     most = n_symbols + MOST_PHRASES
     second_allowed = np.ones(most, dtype=np.bool_)
     second_allowed[barred] = False
+    sizes = [1] * n_symbols
     yield _as_array(pairs), text
     while len(pairs) < MOST_PHRASES and len(text) > 1:
         first, second = text[:-1].astype(np.int64), text[1:].astype(np.int64)
         together = np.bincount((first * most + second)[(first != 0) & second_allowed[second]], minlength=1)
         best = int(together.argmax())
+        while together[best] and sizes[best // most] + sizes[best % most] > MOST_SPELLED:
+            together[best] = 0
+            best = int(together.argmax())
         if not together[best]:
             break
         pairs.append(divmod(best, most))
+        sizes.append(sum(sizes[part] for part in pairs[-1]))
         second_allowed[n_symbols + len(pairs) - 1] = second_allowed[pairs[-1][0]]
         text = _joined(text, *pairs[-1], n_symbols + len(pairs) - 1)
         if len(pairs) in STEPS:
@@ -115,6 +122,30 @@ def spelled(pairs: Pairs, n_symbols: int) -> list[list[int]]:
     for first, second in pairs.tolist():
         words.append(words[first] + words[second])
     return words
+
+
+def spelled_sizes(pairs: Pairs, n_symbols: int) -> list[int]:
+    """How many plain symbols each symbol and phrase stands for.
+
+    >>> spelled_sizes(np.array([[1, 2], [3, 1]]), 3)
+    [1, 1, 1, 2, 3]
+    """
+    sizes = [1] * n_symbols
+    for first, second in pairs.tolist():
+        sizes.append(sizes[first] + sizes[second])
+    return sizes
+
+
+def first_symbols_spelled(pairs: Pairs, n_symbols: int) -> Ints:
+    """The plain symbol that each symbol and phrase begins with.
+
+    >>> first_symbols_spelled(np.array([[1, 2], [3, 1]]), 3)
+    array([0, 1, 2, 1, 1])
+    """
+    firsts = list(range(n_symbols))
+    for first, _ in pairs.tolist():
+        firsts.append(firsts[first])
+    return np.array(firsts)
 
 
 def _as_array(pairs: list[tuple[int, int]]) -> Ints:

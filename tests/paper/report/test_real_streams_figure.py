@@ -11,6 +11,7 @@ from smartcl.cli.app import call
 from smartcl.paper.experiments import peers_process
 from smartcl.paper.experiments.real_stream_tables import (
     COMMON,
+    DEFAULT,
     IN_FIFTIES,
     NOISE_TABLE,
     ROW_BY_ROW,
@@ -24,6 +25,7 @@ from smartcl.paper.report.glance import users_glance
 from smartcl.paper.report.loaded_runs import Runs
 from smartcl.paper.report.real_streams_figure import place_grids
 from smartcl.paper.report.svg import Key
+from smartcl.paper.report.table_grids import metric_grids
 
 COSTS = {"cpu_seconds": 1.0, "rows": 900}
 
@@ -95,3 +97,18 @@ def test_missing_peers_leave_their_rows_empty_and_say_it(tmp_path, monkeypatch, 
     said = capsys.readouterr().err.splitlines()
     assert sum("the rows of peers stay empty" in line for line in said) == 1
     assert not list(tmp_path.rglob("*.jsonl"))
+
+
+def test_wrong_labels_are_drawn_as_far_as_the_default_has_learned_them(tmp_path):
+    results = ResultFolder(tmp_path)
+    for row in NOISE_TABLE.rows[:2]:
+        for column in NOISE_TABLE.columns[: 2 if row is DEFAULT else 4]:
+            results.save(
+                NOISE_TABLE.spec(row, column, 0), {"accuracy": 95.0, "auc": 0.91, "calibration_error": 0.0, **COSTS}
+            )
+    [(title, drawing)] = users_glance(Runs(tmp_path)).panels
+    assert title == "wrong labels"
+    assert len(re.findall("<circle", drawing.inline())) == 4
+    assert "symmetric" not in drawing.inline()
+    grids = metric_grids(NOISE_TABLE, Runs(tmp_path))
+    assert grids["auc"].heads == ("method", *NOISE_TABLE.columns[:4]), "nobody learned the last"

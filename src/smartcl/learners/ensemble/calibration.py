@@ -75,6 +75,8 @@ class Calibration:
         """Probabilities whose largest comes true as often as it says; the order of the classes stays as it is."""
         if self._curve is None:
             return shares
+        if len(shares) == 1:
+            return self._applied_to_one(shares, *self._curve)
         rows, first = np.arange(len(shares)), shares.argmax(axis=1)
         sure = shares[rows, first]
         wanted = np.interp(sure, *self._curve).clip(1 / shares.shape[1] + 1e-6, 1 - 1e-6)
@@ -86,6 +88,19 @@ class Calibration:
         corrected: Doubles = others * ((1 - wanted) / np.maximum(1 - sure, 1e-12))[:, None]
         corrected[rows, first] = wanted
         corrected /= corrected.sum(axis=1, keepdims=True)
+        return corrected
+
+    def _applied_to_one(self, shares: Doubles, sure_in_bin: Doubles, right_in_bin: Doubles) -> Doubles:
+        """The same of a single row, to the bit, in Python's numbers: arrays of one number take longer."""
+        first, corrected = int(shares.argmax()), shares.copy()
+        sure, corrected[0, first] = float(shares[0, first]), 0.0
+        wanted = float(np.interp(sure, sure_in_bin, right_in_bin))
+        wanted = min(max(wanted, 1 / shares.shape[1] + 1e-6), 1 - 1e-6)
+        second = float(corrected.max())
+        wanted = max(wanted, second / (second + 1 - sure + 1e-12) + 1e-6)
+        corrected *= (1 - wanted) / max(1 - sure, 1e-12)
+        corrected[0, first] = wanted
+        corrected /= corrected.sum()
         return corrected
 
     @property

@@ -339,8 +339,7 @@ class Ensemble(StreamLearner):
 
         The very next one is meant where rows wait that came one by one, and while nothing else is known.
         """
-        later = self._are_later(rows) if self.batches else np.zeros(len(rows), np.bool_)
-        if later.any():
+        if self.batches and self.spec.momentary and (later := self._are_later(rows)).any():
             found = np.zeros((len(rows), self.spec.n_classes))
             at = np.flatnonzero(later)
             weights = self.evidence.later_weights

@@ -161,7 +161,10 @@ class Known:
     def answers(self, pooled: Doubles, values: Floats) -> Floats:
         """What each expert says of rows of which any may be the next: log-probabilities ``[row, expert, class]``."""
         distances, n_classes = squared_distances(values, self.values), pooled.shape[1]
-        near = [nearest(distances[:, -most:], self.y[-most:], count, n_classes) for count, most in NEAREST]
+        if len(values) == 1 and len(self.y):
+            near = [nearest_to_one(distances[0, -most:], self.y[-most:], count, n_classes) for count, most in NEAREST]
+        else:
+            near = [nearest(distances[:, -most:], self.y[-most:], count, n_classes) for count, most in NEAREST]
         last = np.full((len(values), n_classes), 0.0 if len(self.y) else 1 / n_classes, np.float32)
         last[:, self.y[-1:]] = 1.0
         return said(pooled, near, last, self.regression.scores(with_constant(values)))
@@ -372,6 +375,25 @@ def nearest(distances: Floats, labels: Ints, count: int, n_classes: int) -> Floa
         np.float32
     )
     return found
+
+
+def nearest_to_one(distances: Floats, labels: Ints, count: int, n_classes: int) -> Floats:
+    """``nearest`` of a single row, to the bit: all distances are finite, and there are some.
+
+    >>> nearest_to_one(np.array([0.1, 9.0], np.float32), np.array([0, 1]), 1, 2)
+    array([[1., 0.]], dtype=float32)
+    """
+    shares = np.zeros((1, n_classes))
+    if count == 1:
+        shares[0, labels[distances.argmin()]] = 1.0
+        return shares.astype(np.float32)
+    at = distances.argpartition(min(count, len(labels)) - 1)[:count]
+    near = distances[at].tolist()
+    mean = (0.1 / len(near)) * sum(near)
+    for label, distance in zip(labels[at].tolist(), near, strict=True):
+        shares[0, label] += 1 / (distance + mean + 1e-9)
+    shares /= shares.sum()
+    return shares.astype(np.float32)
 
 
 def said(pooled: Doubles, near: Sequence[Floats], last: Floats, scores: Doubles) -> Floats:

@@ -31,8 +31,8 @@ from smartcl.learners.ensemble.settings import (
 from smartcl.learners.learner_state import MOST_CLASSES
 from smartcl.saving.saved import Saved
 
-#: The rates of all trees added up, 60 times LightGBM's usual 0.1; its L2 penalty on leaves, without which trees on
-#: covtype from row 300,000, refitted every 500 rows, were right 87% of the time in the place of 95.8.
+#: The rates of all trees added up, 60 times LightGBM's usual 0.1; its L2 penalty on leaves, without which trees
+#: alone on 8,000 rows of covtype from row 300,000, in fifties, were right 76.6% of the time in the place of 92.3.
 STEPS, SHRINKAGE = 6.0, 1.0
 
 

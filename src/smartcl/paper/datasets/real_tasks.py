@@ -6,11 +6,10 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from smartcl.data.batch import Ints
 from smartcl.paper.datasets.corruption import other_label
 from smartcl.paper.datasets.real_tables import (
     NUMBERS,
@@ -21,6 +20,9 @@ from smartcl.paper.datasets.real_tables import (
     source_of_table,
 )
 from smartcl.paper.datasets.task_stream import CORRUPT
+
+if TYPE_CHECKING:
+    from smartcl.data.batch import Ints
 
 #: Rows that are learned of a stream unless it is said: of these all, of the others the first. Trees of River's learn a
 #: hundred rows a second, and there are ten learners and two ways.

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
 
-from smartcl.data.batch import Batch, Ints
-from smartcl.data.spec import InputSpec
+if TYPE_CHECKING:
+    import torch
+
+    from smartcl.data.batch import Batch, Ints
+    from smartcl.data.spec import InputSpec
 
 # one random stream per purpose, apart from the small task numbers that a TaskStream draws its orders from
 MISPLACE, HOLD_OUT, SAMPLE, CORRUPT = (0x5EED0000 + purpose for purpose in range(4))
@@ -85,4 +88,4 @@ class TaskStream:
         """All training samples of a task as one batch, with its number and the samples' ids."""
         first = sum(len(task.train) for task in self.tasks[:number])
         train = self.tasks[number].train
-        return Batch(train.x, train.y, number, np.arange(first, first + len(train), dtype=np.int64))
+        return replace(train, task=number, ids=np.arange(first, first + len(train), dtype=np.int64))

@@ -48,7 +48,7 @@ def draw_bytes(data: dict[str, Any]) -> PageFigure:
     sizes = sorted({point["bytes"] for point in (*data["points"], *data["published"])})
     labelled = apart(sorted({point["bytes"] for point in data["points"]}))
     axis = Axis(
-        "bytes the memory may take, and as many whole images (logarithmic)",
+        "bytes, and as many whole images (logarithmic)",
         log10(sizes[0]) - 0.1,
         log10(sizes[-1]) + 0.1,
         [(log10(size), f"{format_bytes(size)}\n{size // 784}") for size in labelled],

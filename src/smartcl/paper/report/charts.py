@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import ceil, floor, log10
 
-from smartcl.paper.report.svg import Drawing, Key, band, box, marker, polyline, rule, text
+from smartcl.paper.report.svg import TEXT, Drawing, Key, band, box, marker, polyline, rule, text
 
 WIDTH, HEIGHT = 520.0, 340.0
+#: How much larger the page's letters in a drawing are on a small screen.
+SMALL_SCREEN = 16 / TEXT
 LEFT, RIGHT, TOP, BOTTOM = 46.0, 14.0, 30.0, 56.0
 
 Ticks = Sequence[tuple[float, str]]
@@ -214,7 +216,10 @@ def bar_chart(bars: Sequence[Bar], name: str, says: str, width: float = WIDTH) -
             box(left, y + 3, max(long, 1), tall - 8, bar.key.colour, 0.9, bar.says),
             text(left + long + 6, y + 15, bar.written, anchor="start", colour="muted"),
         ]
-    return Drawing(width, top + len(bars) * tall + 6, "".join(parts), says)
+    body = "".join(parts)
+    if SMALL_SCREEN * (left + right) > width:  # no room for larger letters
+        body = f'<g font-size="{TEXT}">{body}</g>'
+    return Drawing(width, top + len(bars) * tall + 6, body, says)
 
 
 def amount(value: float) -> str:

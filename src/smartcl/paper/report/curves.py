@@ -24,7 +24,7 @@ def headline(runs: Runs) -> PageFigure:
         return PageFigure("accuracy-bytes", title, missing="smartcl reproduce table1")
     step = (max(places.values()) - min(places.values())) / max(len(places) - 1, 1) or 1
     ticks = [(size, f"{format_bytes(round(size))}\n{column}") for column, size in places.items()]
-    axis = Axis("bytes the memory may take, and as many whole images", *_ends(places, step), ticks)
+    axis = Axis("bytes, and as many whole images", *_ends(places, step), ticks)
     return _figure("accuracy-bytes", title, table, places, axis, runs, "the bytes a memory may take")
 
 

@@ -14,7 +14,7 @@ from smartcl.paper.experiments.catalogue import TABLES
 from smartcl.paper.experiments.precision_runs import BYTES_RUNS, IMAGE_NBYTES
 from smartcl.paper.experiments.real_stream_tables import COMMON, DEFAULT, NOISE_TABLE, ROW_BY_ROW, real_streams_data
 from smartcl.paper.experiments.run_table import Row, Table
-from smartcl.paper.report.charts import Axis, Bar, Series, bar_chart, line_chart
+from smartcl.paper.report.charts import WIDTH, Axis, Bar, Series, bar_chart, line_chart
 from smartcl.paper.report.curves import PAPER, series_of
 from smartcl.paper.report.loaded_runs import Runs
 from smartcl.paper.report.page_figure import PageFigure, slug
@@ -39,7 +39,7 @@ def users_glance(runs: Runs) -> PageFigure:
     ours = any(point["row"] == DEFAULT.label for point in points)  # peers alone would say nothing
     drawings = {
         "accuracy against rows a second": against_speed(points, NARROW) if ours else None,
-        "wrong labels": _of_annotators(runs),
+        "wrong labels": _of_annotators(runs, NARROW if ours else WIDTH),
         "accuracy against bytes": against_state(points, NARROW) if ours else None,
     }
     panels = tuple((title, drawing) for title, drawing in drawings.items() if drawing is not None)
@@ -59,9 +59,10 @@ def users_glance(runs: Runs) -> PageFigure:
     return PageFigure("glance-users", USERS_TITLE, caption, panels)
 
 
-def _of_annotators(runs: Runs) -> Drawing | None:
-    """AUC by whose labels were learned."""
-    places = {column: float(place) for place, column in enumerate(NOISE_TABLE.columns)}
+def _of_annotators(runs: Runs, width: float) -> Drawing | None:
+    """AUC by whose labels were learned, of those that the default has learned."""
+    columns = [column for column in NOISE_TABLE.columns if runs.cell(NOISE_TABLE, DEFAULT, column)["n"]]
+    places = {column: float(place) for place, column in enumerate(columns)}
     series = [series_of(NOISE_TABLE, row, places, runs) for row in NOISE_TABLE.rows]
     drawn = [replace(each, joined=False) for each in series if each.points]
     if not drawn:
@@ -70,7 +71,7 @@ def _of_annotators(runs: Runs) -> Drawing | None:
     values = [point.y for each in drawn for point in each.points]
     says = f"AUC by labels: {', '.join(each.key.label for each in drawn)}"
     x, y = Axis("labels learned", -0.4, len(places) - 0.6, ticks), Axis.around("AUC", values)
-    return line_chart(drawn, x, y, says, width=NARROW)
+    return line_chart(drawn, x, y, says, width=width)
 
 
 def glance(runs: Runs, benchmarks: Path) -> PageFigure:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from smartcl.learners.methods import USUAL_METHOD
 from smartcl.memory import format_bytes
 from smartcl.paper.experiments.catalogue import TABLES
 from smartcl.paper.report.curves import column_bytes
 from smartcl.paper.report.loaded_runs import REFERENCES, Runs
 
-OURS = ("smart", "smart-paper")
+OURS = ("smart", "smart-paper", USUAL_METHOD)
 
 
 @dataclass(frozen=True)

@@ -38,6 +38,8 @@ METHODS = {
     "river-arf": "blue", "river-srp": "green", "river-hat": "olive", "river-logistic": "violet",
     "river-leveraging-bagging": "teal", "vowpal-wabbit": "ochre", "vowpal-wabbit-pairs": "orange",
     "lightgbm-window": "indigo", "sklearn-sgd": "brown", "sklearn-mlp": "ochre", "deep-river-mlp": "slate",
+    "commonest": "slate", "last-label": "pink",
+    "class-means": "olive", "shared-lda": "blue", "ranpac": "violet", "logistic-all-rows": "slate",
 }  # fmt: skip
 
 

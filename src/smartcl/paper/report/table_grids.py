@@ -27,14 +27,16 @@ def metric_grids(table: Table, runs: Runs) -> dict[str, Grid]:
 
 
 def _metric_grid(table: Table, metric: str, runs: Runs) -> Grid | None:
-    """The best measured score of a column stands out."""
-    rows = [(row, [runs.cell(table, row, column, metric) for column in table.columns]) for row in table.rows]
+    """Rows and columns without any run are left out; the best measured score of a column stands out."""
+    found = {column: [runs.cell(table, row, column, metric) for row in table.rows] for column in table.columns}
+    found = {column: cells for column, cells in found.items() if any(cell["n"] for cell in cells)}
+    rows = [(row, [cells[i] for cells in found.values()]) for i, row in enumerate(table.rows)]
     rows = [(row, cells) for row, cells in rows if any(cell["n"] for cell in cells)]
     if not rows:
         return None
-    best = [_best(rows, i) if metric in (*SCORES, *STREAM_SCORES) else None for i in range(len(table.columns))]
+    best = [_best(rows, i) if metric in (*SCORES, *STREAM_SCORES) else None for i in range(len(found))]
     sizes = {row.label: _sizes(runs.state_bytes(table, row)) for row, _ in rows if row.reference is None}
-    heads = ("method", *table.columns, *((WHOLE_STATE,) if any(size.shown != "–" for size in sizes.values()) else ()))
+    heads = ("method", *found, *((WHOLE_STATE,) if any(size.shown != "–" for size in sizes.values()) else ()))
     lines = tuple(
         (
             Cell.of(row.label),
