@@ -77,7 +77,7 @@ def soak(rows: int, folder: Path, batch: int = BATCH) -> list[tuple[str, float, 
 
 
 def calls(rows: int, size: int) -> list[tuple[str, float, str]]:
-    """Predict and learn so many dense rows in calls of this size, by default; the figures by tenths of the stream.
+    """Predict and learn this number of dense rows in calls of this size, by default; figures by tenths of the stream.
 
     The label follows a curve in two of six features that turns slowly; one label in ten is wrong.
     """

@@ -131,7 +131,7 @@ def _outcomes(attempt: Callable[[Job], str], jobs: Sequence[Job], patience: floa
 
 
 def _answers(receiver: Connection, worker: int | None, patience: float) -> bool:
-    """Whether a worker answers within so many seconds of the processor: on a busy machine that takes much longer.
+    """Whether a worker answers within this number of processor seconds; on a busy machine they last longer.
 
     One that waits for something that never comes uses none: its patience is ``IDLE`` times as long.
     """

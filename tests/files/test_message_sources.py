@@ -75,7 +75,7 @@ def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 def stops_after(count: int) -> Callable[[TableModel], bool]:
-    """Fall after so many rows, as a kill would: what is learned since the last checkpoint is gone."""
+    """Fall after this number of rows, as a kill would: what is learned since the last checkpoint is gone."""
 
     def watch(model: TableModel) -> bool:
         if model.progress.rows >= count:

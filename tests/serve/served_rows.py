@@ -83,7 +83,7 @@ def learn(served: ServedModel, given: list[Item], key: str | None = None) -> Any
 
 
 def settle(served: ServedModel, left: int = 1) -> None:
-    """Wait until less than so many rows wait for the learner."""
+    """Wait until fewer than this number of rows wait for the learner."""
     end = time.monotonic() + 20
     while served.queued >= left:
         assert time.monotonic() < end, "the rows were not learned in time"

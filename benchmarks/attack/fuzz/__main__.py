@@ -23,7 +23,7 @@ from pathlib import Path
 FAULTS = Path("fuzz-faults")
 #: The most seconds that one input may take, and the most megabytes that a process may grow to.
 SECONDS, MOST_MB = 120, 3000
-#: Resident memory at the end may be larger than after a tenth of the time by this share and by so many bytes.
+#: Resident memory at the end may be larger than after a tenth of the time by this share and this number of bytes.
 GROWTH_SHARE, GROWTH_BYTES = 0.1, 60_000_000
 #: By the environment, so that a target's process knows where to put what it found.
 ONE = "--one"
